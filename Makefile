@@ -1,0 +1,57 @@
+# The commands of the project. `make demo` and `make test` need Python 3.11 or newer and make, nothing else.
+#
+# PYTHON  the interpreter to build environments with (default: python3)
+# TORCH   the requirement for PyTorch; the default installs the version that is tested. On Linux without a GPU point pip
+#         at an index of CPU wheels (PIP_EXTRA_INDEX_URL) to save a download of several GB.
+
+PYTHON ?= python3
+TORCH ?= torch==2.13.0
+VENV := .venv
+PY := $(VENV)/bin/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export TOKENIZERS_PARALLELISM := false
+
+.PHONY: demo test lint check bench clean help
+
+help:
+	@echo "make demo   try it: a small neural model on the shipped sample, on any machine"
+	@echo "make test   the tests"
+	@echo "make lint   ruff, mypy, import-linter"
+	@echo "make bench  the benchmarks"
+
+# Torch comes first and pinned: a bare requirement elsewhere would let pip choose a build for another machine.
+$(VENV)/.torch:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet "$(TORCH)"
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.torch pyproject.toml
+	$(PY) -m pip install --quiet -e ".[demo]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(PY) -m pip install --quiet -e ".[demo,dev]"
+	@touch $@
+
+demo: $(VENV)/.demo
+	@$(PY) scripts/demo.py
+
+test: $(VENV)/.dev
+	$(PY) -m pytest -n 2 tests
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+check: lint test
+
+bench: $(VENV)/.dev
+	$(PY) benchmarks/attitude.py
+	$(PY) benchmarks/translate.py
+
+clean:
+	rm -rf $(VENV) gnt-report .gnt build dist

@@ -1,0 +1,170 @@
+"""Reading configuration: one file, the presets beneath it, and errors that name the key and its nearest neighbour."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from pytest_gnt.config.models import (
+    BACKENDS,
+    AttitudeSettings,
+    CorpusSettings,
+    JudgeSettings,
+    ModelSettings,
+    PluginModel,
+    Table,
+)
+from pytest_gnt.config.run import RunSettings
+from pytest_gnt.errors import GntError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+PRESETS = Path(__file__).with_name("presets.toml")
+TABLES = ("run", "models", "judges", "attitude_models", "corpora", "gates")
+
+T = TypeVar("T", bound=Table)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that files configure. ``folder`` is what relative paths are relative to."""
+
+    folder: Path
+    run: RunSettings = field(default_factory=RunSettings)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    judges: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    attitude_models: Mapping[str, AttitudeSettings] = field(default_factory=dict)
+    corpora: Mapping[str, CorpusSettings] = field(default_factory=dict)
+    gates: Mapping[str, Any] = field(default_factory=dict)
+
+    def model(self, name: str) -> ModelSettings:
+        return lookup(name, self.models, "model", "[models.NAME]")
+
+    def judge(self, name: str) -> JudgeSettings:
+        return lookup(name, self.judges, "judge", "[judges.NAME]")
+
+    def attitude_model(self, name: str) -> AttitudeSettings:
+        return lookup(name, self.attitude_models, "attitude model", "[attitude_models.NAME]")
+
+    def path(self, text: str) -> Path:
+        """A path of the configuration: ``package:…`` is what the product ships, anything else relative to the file."""
+        if text.startswith("package:"):
+            return PACKAGE / text.removeprefix("package:")
+        return (self.folder / Path(text).expanduser()).resolve()
+
+    def overlay(self, options: Mapping[str, Any]) -> RunSettings:
+        """The run's settings with the command line's on top.
+
+        Raises:
+            GntError: a value is not allowed; the message names the option.
+        """
+        given = {key: value for key, value in options.items() if value is not None}
+        return validate(RunSettings, self.run.model_dump() | given, "--gnt-")
+
+
+def lookup(name: str, known: Mapping[str, T], what: str, where: str) -> T:
+    """A named setting.
+
+    Raises:
+        GntError: no such name; lists the nearest and all known ones.
+    """
+    if name in known:
+        return known[name]
+    near = did_you_mean(name, known)
+    raise GntError(f"unknown {what} {name!r}.{near} Known: {', '.join(sorted(known))}. Add one as {where} in gnt.toml.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def load_config(root: Path) -> Config:
+    """Read ``gnt.toml`` of a folder, else ``[tool.gnt]`` of its ``pyproject.toml``, on top of the presets.
+
+    Raises:
+        GntError: the file is not TOML, or holds an unknown key or a value of a wrong type.
+    """
+    presets = _tables(_read_toml(PRESETS), PRESETS)
+    path, data = _find(root)
+    own = _tables(data, path)
+    for section in ("models", "judges", "attitude_models", "corpora"):
+        own[section] = presets[section] | own[section]
+    where = path.name
+    return Config(
+        folder=root,
+        run=validate(RunSettings, _tuples(own["run"]), f"{where} [run] "),
+        models={name: _model(name, table, where) for name, table in own["models"].items()},
+        judges=_named(JudgeSettings, own["judges"], f"{where} [judges."),
+        attitude_models=_named(AttitudeSettings, own["attitude_models"], f"{where} [attitude_models."),
+        corpora=_named(CorpusSettings, own["corpora"], f"{where} [corpora."),
+        gates=own["gates"],
+    )
+
+
+def _find(root: Path) -> tuple[Path, dict[str, Any]]:
+    own = root / "gnt.toml"
+    if own.is_file():
+        return own, _read_toml(own)
+    project = root / "pyproject.toml"
+    if project.is_file():
+        return project, _read_toml(project).get("tool", {}).get("gnt", {})
+    return own, {}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GntError(f"{path}: not valid TOML: {error}") from error
+
+
+def _tables(data: dict[str, Any], path: Path) -> dict[str, dict[str, Any]]:
+    for key, value in data.items():
+        if key not in TABLES:
+            raise GntError(f"{path}: unknown table [{key}].{did_you_mean(key, TABLES)} Known: {', '.join(TABLES)}.")
+        if not isinstance(value, dict):
+            raise GntError(f"{path}: {key} must be a table: [{key}].")
+    return {name: dict(data.get(name, {})) for name in TABLES}
+
+
+def _tuples(run: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in run.items()}
+
+
+def _named(kind: type[T], tables: Mapping[str, Any], where: str) -> dict[str, T]:
+    return {name: validate(kind, table, f"{where}{name}] ") for name, table in tables.items()}
+
+
+def _model(name: str, table: Any, where: str) -> ModelSettings:
+    place = f"{where} [models.{name}] "
+    if not isinstance(table, dict) or not isinstance(table.get("backend"), str):
+        raise GntError(f'{place}needs backend = "…", one of {", ".join(sorted(BACKENDS))}, or a plugin\'s.')
+    return validate(BACKENDS.get(table["backend"], PluginModel), table, place)
+
+
+def validate(kind: type[T], data: Any, where: str) -> T:
+    """Validate a table.
+
+    Raises:
+        GntError: one sentence a fault, each naming the key.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError as error:
+        faults = [_fault(kind, item) for item in error.errors()]
+        raise GntError("; ".join(f"{where}{fault}" for fault in faults)) from None
+
+
+def _fault(kind: type[Table], item: Any) -> str:
+    key = ".".join(str(part) for part in item["loc"]) or "(table)"
+    if item["type"] == "extra_forbidden":
+        return f"{key}: unknown key.{did_you_mean(key, kind.model_fields)} Known: {', '.join(kind.model_fields)}"
+    if item["type"] == "missing":
+        return f"{key}: is missing"
+    return f"{key}: {item['msg']} (got {item['input']!r:.80})"

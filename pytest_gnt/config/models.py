@@ -1,0 +1,179 @@
+"""What can be configured by name: models (one class a backend), judges, attitude models, corpora."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Prompt = Literal["none", "G", "S", "G+S"]
+Shots = Literal[0, 2, 4]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Table(BaseModel):
+    """A table of the configuration file: unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ModelSettings(Table):
+    """What every system under test has.
+
+    Attributes:
+        title: how reports call it; hand-written samples say so here.
+        attitude_model: the attitude model used with it unless the run names one.
+        prompt, shots: the prompt configuration used unless the run names one (systems that are prompted).
+    """
+
+    backend: str
+    title: str = ""
+    attitude_model: str | None = None
+    prompt: Prompt | None = None
+    shots: Shots | None = None
+
+
+class RecordedModel(ModelSettings):
+    """Translations from a file: TSV, CSV or JSON Lines by case id, or a folder of line-aligned text files.
+
+    Attributes:
+        path: the file; relative to the configuration file, or ``package:…`` for what the product ships.
+        system: keep only rows whose ``system`` column holds this value.
+        columns: own column names, e.g. ``{translation = "hyp"}``.
+    """
+
+    backend: Literal["recorded"] = "recorded"
+    path: str
+    system: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+
+
+class TransformersModel(ModelSettings):
+    """A model run in this process by transformers.
+
+    Attributes:
+        model: local folder, ``pkg:…`` (weights of a registry package) or hub id.
+        architecture: ``causal`` (prompted) or ``seq2seq`` (NLLB, MarianMT: not prompted).
+        dtype, device: ``auto`` takes what the checkpoint and the machine offer.
+        max_new_tokens: bound on a reply's length; a reply that meets it is unscored as truncated.
+        constrain: bind the reply to the asked form while it is generated.
+    """
+
+    backend: Literal["transformers"] = "transformers"
+    model: str
+    revision: str | None = None
+    architecture: Literal["causal", "seq2seq"] = "causal"
+    dtype: Dtype = "auto"
+    device: str = "auto"
+    batch_size: Positive = 16
+    max_new_tokens: Positive = 256
+    temperature: float = Field(default=0.0, ge=0.0)
+    num_beams: Positive = 4
+    constrain: bool = True
+    trust_remote_code: bool = False
+
+
+class VllmModel(ModelSettings):
+    """A model run in this process by vLLM. ``tensor_parallel_size`` None means every visible GPU."""
+
+    backend: Literal["vllm"] = "vllm"
+    model: str
+    revision: str | None = None
+    dtype: Dtype = "bfloat16"
+    tensor_parallel_size: Positive | None = None
+    max_model_len: Positive | None = None
+    gpu_memory_utilization: float = Field(default=0.9, gt=0.0, le=1.0)
+    enforce_eager: bool = False
+    max_new_tokens: Positive = 256
+    temperature: float = Field(default=0.0, ge=0.0)
+    constrain: bool = True
+    engine_args: dict[str, Any] = Field(default_factory=dict)
+
+
+class OpenAIModel(ModelSettings):
+    """A model behind an OpenAI-compatible server. The key is read from the environment variable named here.
+
+    ``price_input`` and ``price_output`` are in currency units a million tokens; where set, costs are shown.
+    """
+
+    backend: Literal["openai"] = "openai"
+    model: str
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    api: Literal["chat", "completions"] = "chat"
+    concurrency: Positive = 32
+    timeout: float = Field(default=120.0, gt=0)
+    retries: Annotated[int, Field(ge=0)] = 5
+    max_new_tokens: Positive = 256
+    temperature: float = Field(default=0.0, ge=0.0)
+    constrain: bool = True
+    price_input: float | None = Field(default=None, ge=0)
+    price_output: float | None = Field(default=None, ge=0)
+
+
+class CommandModel(ModelSettings):
+    """Any program that reads JSON Lines requests on standard input and writes JSON Lines replies."""
+
+    backend: Literal["command"] = "command"
+    argv: list[str] = Field(min_length=1)
+    timeout: float = Field(default=120.0, gt=0)
+    version: str = ""
+
+
+class PluginModel(ModelSettings):
+    """A backend that another plugin provides through ``pytest_gnt_translator``; its keys are passed on unread."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+BACKENDS: dict[str, type[ModelSettings]] = {
+    "recorded": RecordedModel,
+    "transformers": TransformersModel,
+    "vllm": VllmModel,
+    "openai": OpenAIModel,
+    "command": CommandModel,
+}
+
+
+class JudgeSettings(Table):
+    """A judge: ``kind = "lexicon"``, or ``kind = "llm"`` with the name of a prompted model."""
+
+    kind: str
+    model: str | None = None
+    title: str = ""
+
+
+class AttitudeSettings(Table):
+    """An attitude model: ``recorded`` (a table of word scores) or ``transformers`` (a causal model).
+
+    ``zero`` says how the zero point is set: ``calibrated`` on the shipped plain words, or ``none`` (the paper's raw
+    sign).
+    """
+
+    kind: Literal["recorded", "transformers", "openai"]
+    model: str | None = None
+    path: str | None = None
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    zero: Literal["calibrated", "none"] = "calibrated"
+    device: str = "auto"
+    batch_size: Positive = 32
+
+
+class CorpusSettings(Table):
+    """A corpus of the user's own, or another place for a built-in one.
+
+    Attributes:
+        path: file or folder, relative to the configuration file.
+        loader: ``table`` (documented columns), ``mgente`` or ``ambgimt`` (the public files), or a plugin's.
+        lang: target language of a table that has no ``lang`` column.
+        columns: own column names for the documented ones, e.g. ``{source = "src"}``.
+        options: further settings of the loader.
+    """
+
+    path: str
+    loader: str = "table"
+    lang: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)

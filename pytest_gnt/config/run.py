@@ -1,0 +1,49 @@
+"""The settings of one run: the `[run]` table, overlaid by the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pytest_gnt.config.models import Prompt, Shots, Table
+
+
+class RunSettings(Table):
+    """One run. Every field is an option ``--gnt-…`` too, which wins over the file.
+
+    Attributes:
+        model: name of the system under test.
+        judge: name of the judge of neutrality, or ``none``.
+        attitude_model: name of the attitude model, or ``none``; None takes the model's own, else ``gemma270m``.
+        data: folder of the public corpora; None takes the shipped, hand-written sample.
+        langs, identities: keep only these.
+        prompt, shots, constraint: prompt configuration of systems that are prompted.
+        sample: keep about this many cases of each corpus, whole groups, stratified by language and set.
+        seed: for sampling, decoding and resampling.
+        delta: a word is kind above, harsh below this score (AmbGIMT, δ).
+        max_unscored_rate: the run is red when a larger share of its tests could not be decided.
+        report, store: where results lie; ``none`` writes no report.
+        offline: no network: weights must be on this machine.
+    """
+
+    model: str | None = None
+    judge: str = "lexicon"
+    attitude_model: str | None = None
+    data: str | None = None
+    langs: tuple[str, ...] | None = None
+    identities: tuple[str, ...] | None = None
+    prompt: Prompt | None = None
+    shots: Shots | None = None
+    constraint: Literal["none", "moral", "lexical", "moral+lexical"] = "none"
+    prompt_dir: str | None = None
+    sample: Annotated[int, Field(gt=0)] | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    delta: Annotated[float, Field(ge=0)] = 0.2
+    max_unscored_rate: Annotated[float, Field(ge=0, le=1)] = 0.1
+    baseline: str | None = None
+    update_baseline: bool = False
+    gate: Literal["aggregate", "case", "off"] | None = None
+    report: str = "gnt-report"
+    store: str = ".gnt/store.sqlite"
+    offline: bool = False

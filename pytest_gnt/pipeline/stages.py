@@ -1,0 +1,122 @@
+"""The stages of a run, one after the other: translate, judge, align and score attitude, score quality."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_gnt.case import Case
+from pytest_gnt.evidence import Attitude, Evidence, Judgement, Quality, Reason, Translation
+from pytest_gnt.metrics.bleu import quality_without
+from pytest_gnt.pipeline.executor import Executor
+from pytest_gnt.work import Provider
+
+KINDS = ("translation", "judgement", "attitude", "quality")
+
+
+class AttitudeStage(Protocol):
+    """Aligns attitude words and scores them."""
+
+    def attitudes(self, translations: Sequence[Translation], executor: Executor) -> list[Attitude]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """The providers of a run. None means that the user switched the stage off."""
+
+    translator: Provider[Case, Translation]
+    judge: Provider[Translation, Judgement] | None = None
+    attitude: AttitudeStage | None = None
+    quality: Sequence[Provider[Translation, Quality]] = ()
+
+
+@dataclass(slots=True)
+class Book:
+    """The evidence of a run, by kind and case id."""
+
+    _evidence: dict[str, dict[str, Evidence]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
+
+    def get(self, case: Case, kind: str) -> Evidence:
+        return self._evidence[kind][case.id]
+
+    def find(self, case: Case) -> dict[str, Evidence]:
+        """Everything known about a case."""
+        return {kind: by_id[case.id] for kind, by_id in self._evidence.items() if case.id in by_id}
+
+    def put(self, kind: str, evidence: Sequence[Evidence]) -> None:
+        self._evidence[kind].update((one.case.id, one) for one in evidence)
+
+
+def gather(executor: Executor, stages: Stages, needs: Mapping[str, Sequence[Case]]) -> Book:
+    """Compute the evidence that is needed: ``needs`` maps a kind to the cases that need it.
+
+    Every kind needs a translation first. Each model is loaded after the one before was closed. A case that fails in one
+    stage is passed on with its reason and computed no further.
+
+    Raises:
+        GntError: a provider or the store cannot go on.
+    """
+    book = Book()
+    wanted = {case.id: case for cases in needs.values() for case in cases}
+    translations = dict(zip(wanted, executor.compute(stages.translator, list(wanted.values())), strict=True))
+    book.put("translation", list(translations.values()))
+
+    def of(kind: str) -> list[Translation]:
+        return [translations[case.id] for case in needs.get(kind, ())]
+
+    if needs.get("judgement"):
+        book.put("judgement", judge(executor, stages.judge, of("judgement")))
+    if needs.get("attitude"):
+        book.put("attitude", attitudes(executor, stages.attitude, of("attitude")))
+    if needs.get("quality"):
+        book.put("quality", score(executor, stages.quality, of("quality")))
+    return book
+
+
+def judge(
+    executor: Executor, provider: Provider[Translation, Judgement] | None, translations: Sequence[Translation]
+) -> list[Judgement]:
+    """A judgement for each translation; one with an error kind never reaches the judge."""
+    sound = [one for one in translations if one.reason is None]
+    judged = {one.case.id: one for one in executor.compute(provider, sound)} if provider is not None else {}
+    return [judged.get(one.case.id) or _not_judged(one) for one in translations]
+
+
+def _not_judged(translation: Translation) -> Judgement:
+    reason, detail = _why_not(translation, "--gnt-judge")
+    return Judgement(case=translation.case, translation=translation, reason=reason, detail=detail)
+
+
+def attitudes(executor: Executor, stage: AttitudeStage | None, translations: Sequence[Translation]) -> list[Attitude]:
+    """The attitude evidence of each translation."""
+    sound = [one for one in translations if one.reason is None]
+    found = {one.case.id: one for one in stage.attitudes(sound, executor)} if stage is not None else {}
+    return [found.get(one.case.id) or _no_attitude(one) for one in translations]
+
+
+def _no_attitude(translation: Translation) -> Attitude:
+    reason, detail = _why_not(translation, "--gnt-attitude-model")
+    return Attitude(case=translation.case, translation=translation, reason=reason, detail=detail)
+
+
+def _why_not(translation: Translation, option: str) -> tuple[Reason, str]:
+    if translation.reason is None:
+        return Reason.NOT_RUN, f"the stage is off ({option}=none)"
+    return translation.reason, f"no translation: {translation.detail}" if translation.detail else "no translation"
+
+
+def score(
+    executor: Executor, providers: Sequence[Provider[Translation, Quality]], translations: Sequence[Translation]
+) -> list[Quality]:
+    """The scores of all metrics, merged into one record a translation."""
+    without = {one.case.id: quality_without(one) for one in translations}
+    sound = [one for one in translations if without[one.case.id] is None]
+    scores: dict[str, dict[str, float]] = {one.case.id: {} for one in sound}
+    for provider in providers:
+        for quality in executor.compute(provider, sound):
+            scores[quality.case.id].update(quality.scores)
+    return [
+        without[one.case.id] or Quality(case=one.case, translation=one, scores=scores[one.case.id])
+        for one in translations
+    ]

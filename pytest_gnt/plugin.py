@@ -1,0 +1,137 @@
+"""The pytest hooks, and nothing else: each hands over to `pytest_gnt.runner`.
+
+Loaded in every pytest run of an environment that has pytest-gnt, so it imports the standard library and pytest alone,
+and does nothing until a run has cases of ours or an option of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_gnt.runner.options import add_options, given
+from pytest_gnt.suite import selection_of
+
+if TYPE_CHECKING:
+    from pytest_gnt.runner.control import Control
+    from pytest_gnt.runner.session import GntSession
+
+SESSION = pytest.StashKey["GntSession"]()
+CONTROL = pytest.StashKey["Control"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from pytest_gnt import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gnt: a test on one case of a translation corpus (pytest-gnt)")
+    if given(config):
+        _session(config).check_settings()
+    config.pluginmanager.register(_Record(config), "gnt-record")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str] | None:
+    return _session(config).header() if given(config) else None
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> Any:
+    selection = selection_of(obj)
+    if selection is None:
+        return None
+    from pytest_gnt.runner.items import make_items
+
+    return make_items(collector, name, obj, selection, _session(collector.config))  # type: ignore[arg-type]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> object:
+    config = session.config
+    if SESSION not in config.stash or _controls_workers(config):
+        return None
+    return _control(config).prepare(session) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if call.when == "call" and SESSION in item.config.stash:
+        from pytest_gnt.runner.items import CaseItem, attach
+
+        if isinstance(item, CaseItem):
+            attach(item, report)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> Any:
+    result = getattr(report, "gnt", None)
+    if report.when == "call" and result is not None and result["outcome"] == "unscored":
+        return "unscored", "u", ("UNSCORED", {"yellow": True})
+    return None
+
+
+class _Record:
+    """The hooks that keep the record of a run. In an xdist worker they only pass on what the worker knows."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and hasattr(report, "gnt") and not hasattr(self.config, "workerinput"):
+            _control(self.config).record(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        output = getattr(node, "workeroutput", None)
+        if output and "gnt" in output:
+            _control(self.config).receive(output)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if CONTROL not in self.config.stash:
+            return
+        if hasattr(self.config, "workerinput"):
+            self.config.stash[CONTROL].send(self.config.workeroutput)  # type: ignore[attr-defined]
+        else:
+            self.config.stash[CONTROL].finish(session)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if CONTROL in self.config.stash:
+            self.config.stash[CONTROL].print(terminalreporter)
+
+    def pytest_unconfigure(self) -> None:
+        if CONTROL in self.config.stash:
+            self.config.stash[CONTROL].close()
+
+
+def _controls_workers(config: pytest.Config) -> bool:
+    """Whether xdist runs the tests in other processes."""
+    return (
+        bool(getattr(config.option, "tx", None)) and config.option.dist != "no" and not hasattr(config, "workerinput")
+    )
+
+
+def _session(config: pytest.Config) -> GntSession:
+    if SESSION not in config.stash:
+        from pytest_gnt.runner.session import GntSession
+
+        config.stash[SESSION] = GntSession(config)
+    return config.stash[SESSION]
+
+
+def _control(config: pytest.Config) -> Control:
+    if CONTROL not in config.stash:
+        from pytest_gnt.runner.control import Control
+
+        config.stash[CONTROL] = Control(_session(config))
+    return config.stash[CONTROL]

@@ -1,0 +1,104 @@
+"""`report.html`: one page, one file, no network; it answers may it ship?, what got worse, for whom?, which sentences?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from pytest_gnt.reports.html_attitude import Attitudes
+from pytest_gnt.reports.html_baseline import Baseline, Before, changes_of, entry_of
+from pytest_gnt.reports.html_changed import KINDS, changed_strata, totals
+from pytest_gnt.reports.html_coherence import Coherence
+from pytest_gnt.reports.html_data import BlockWriter
+from pytest_gnt.reports.html_gaps import Gaps
+from pytest_gnt.reports.html_heat import heat_maps
+from pytest_gnt.reports.html_page import render, write_file
+from pytest_gnt.reports.html_rates import identity_panels, matrices, set_panels, weakest
+from pytest_gnt.reports.html_run import signature_rows, stage_rows, when
+from pytest_gnt.reports.html_verdict import discrepancies, gate_rows, time_text, verdict
+from pytest_gnt.verdicts.results import read_results, read_summary
+
+NAME = "report.html"
+
+_PIECE = 1 << 20
+
+
+class Pass:
+    """One reading of the cases: what the charts count, while the blocks are written."""
+
+    def __init__(self, blocks: BlockWriter, baseline: Baseline | None) -> None:
+        self.blocks = blocks
+        self.coherence, self.attitudes, self.gaps = Coherence(), Attitudes(), Gaps()
+        self.before = Before() if baseline is not None else None
+        self._baseline = baseline
+
+    def read(self, folder: Path) -> None:
+        """Read every case of the folder once."""
+        for result in read_results(folder):
+            known = None if self._baseline is None else self._baseline.get(result.id)
+            before = None if known is None else entry_of(known)
+            found = {} if self.before is None else changes_of(result, before)
+            if self.before is not None:
+                self.before.add(result, found)
+            for part in (self.coherence, self.attitudes, self.gaps):
+                part.add(result)
+            self.blocks.add(result, found, before)
+        self.blocks.finish(compared=self.before is not None, changes=[kind for kind, _, _ in KINDS])
+
+
+def write_html(folder: Path, baseline: Baseline | None = None) -> Path:
+    """Write ``report.html`` into a report folder, from its ``cases.jsonl`` and ``report.json``.
+
+    Needs no model, no network and no more memory than a few blocks of cases and the counts of the charts.
+
+    Args:
+        folder: the report folder.
+        baseline: the cases to compare with, by case id; None for a report without a comparison. Only ``get`` is used,
+            once a case, so the mapping may read its records as they are asked for.
+
+    Raises:
+        GntError: the folder is none of a run, a line cannot be read, or the page cannot be written.
+        ValueError: a record of the baseline is of another layout.
+    """
+    summary = read_summary(folder)
+    with tempfile.TemporaryFile("w+", encoding="ascii", dir=folder) as stream:
+        run = Pass(BlockWriter(stream), baseline)
+        run.read(folder)
+        stream.seek(0)
+        return write_file(folder / NAME, render("report.html", view(summary, run), _pieces(stream)))
+
+
+def _pieces(stream: IO[str]) -> Iterator[str]:
+    while piece := stream.read(_PIECE):
+        yield piece
+
+
+def view(summary: dict[str, Any], run: Pass) -> dict[str, Any]:
+    """Everything that the templates show, by the name under which they look for it."""
+    rates, before = summary["rates"], run.before
+    tests = run.blocks.tests
+    return {
+        "summary": summary,
+        "found": run.blocks.cases,
+        "verdict": verdict(summary, run.blocks.cases),
+        "discrepancies": discrepancies(summary, run.blocks.cases),
+        "gates": gate_rows(summary["gates"]),
+        "signatures": signature_rows(summary["signature"]),
+        "stages": stage_rows(summary["stages"]),
+        "time": time_text(summary),
+        "finished": when(summary["finished"]),
+        "compared": before is not None,
+        "changes": totals(before) if before else [],
+        "changed": changed_strata(rates, before) if before else [],
+        "weakest": weakest(rates),
+        "identity_panels": identity_panels(rates, before),
+        "set_panels": set_panels(rates, before),
+        "matrices": matrices(rates, before),
+        "heat_maps": heat_maps(run.gaps, tests),
+        "coherence": run.coherence.view(),
+        "attitude": run.attitudes.view(),
+        "keywords": summary.get("keywords") or [],
+        "change_kinds": KINDS,
+    }

@@ -1,0 +1,58 @@
+"""`report.json`: the run in numbers, everything that a rate depends on beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pytest_gnt.verdicts.rates import Tally
+from pytest_gnt.verdicts.results import SCHEMA
+
+
+def build_summary(
+    tally: Tally,
+    *,
+    about: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
+    started: datetime,
+    seconds: float,
+    exit_status: int,
+    incomplete: str | None,
+) -> dict[str, Any]:
+    """Put the summary together. ``about`` holds what the session knows: product, model, judge, corpora, signature."""
+    return {
+        "schema": SCHEMA,
+        "product": about["product"],
+        "started": started.isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "complete": incomplete is None,
+        "incomplete_why": incomplete,
+        "exit_status": exit_status,
+        "model": about["model"],
+        "signature": about["signature"],
+        "judge": about["judge"],
+        "corpora": about["corpora"],
+        "counts": {"cases": tally.cases, "tests": tally.tests, **tally.outcomes},
+        "unscored": dict(sorted(tally.reasons.items())),
+        "flags": dict(sorted(tally.flags.items())),
+        "rates": tally.rates(),
+        "means": tally.means(),
+        "stages": merged_stages(stages),
+        "gates": [],
+        "baseline": None,
+    }
+
+
+def merged_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row a stage. Workers of one run saw the same requests: computed counts add up, others are the largest."""
+    merged: dict[str, dict[str, Any]] = {}
+    for row in stages:
+        into = merged.setdefault(row["stage"], {"stage": row["stage"], "requested": 0, "computed": 0, "seconds": 0.0})
+        into["requested"] = max(into["requested"], row["requested"])
+        into["computed"] += row["computed"]
+        into["seconds"] = max(into["seconds"], row["seconds"])
+    for into in merged.values():
+        into["stored"] = into["requested"] - into["computed"]
+    return list(merged.values())

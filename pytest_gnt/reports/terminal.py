@@ -1,0 +1,156 @@
+"""The terminal summary: pass rates by language and set and by identity, with n, unscored count and interval."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WIDTH = 110
+
+
+def print_summary(
+    terminal: pytest.TerminalReporter, summary: Mapping[str, Any], folder: Path, max_unscored_rate: float
+) -> None:
+    """Write the summary section."""
+    terminal.section("pytest-gnt")
+    for line in header_lines(summary):
+        terminal.line(line)
+    for corpus in summary["corpora"]:
+        for line in corpus_lines(corpus):
+            terminal.line(line)
+    rows = summary["rates"]
+    for title, wanted in (("by language and set", ("lang", "subset")), ("by identity", ("lang", "identity"))):
+        chosen = [row for row in rows if tuple(row["by"]) == wanted]
+        if chosen:
+            terminal.line("")
+            _render(terminal, _rate_table(title, chosen))
+    means = [row for row in summary["means"] if tuple(row["by"]) in (("lang", "subset"), ("lang", "identity"))]
+    if means:
+        terminal.line("")
+        _render(terminal, _mean_table(means))
+    for line in footer_lines(summary, folder, max_unscored_rate):
+        terminal.line(line)
+
+
+def header_lines(summary: Mapping[str, Any]) -> list[str]:
+    """What was tested, by what it was judged, and how good the judge is."""
+    model = summary["model"]
+    title = f" ({model['title']})" if model["title"] else ""
+    lines = [f"system     {model['name']}{title}", *judge_lines(summary["judge"])]
+    return lines + [f"signature  {signature}" for signature in summary["signature"].values()]
+
+
+def judge_lines(judge: Mapping[str, Any] | None) -> list[str]:
+    """The judge and its measured quality: a rate means no more than its judge."""
+    if judge is None:
+        return ["judge      none"]
+    lines = [f"judge      {judge['name']}{' (' + judge['title'] + ')' if judge['title'] else ''}"]
+    if not judge["quality"]:
+        return [*lines, "           not calibrated: how often this judge is right is not known here"]
+    for row in judge["quality"]:
+        lines.append(
+            f"           {row['lang']}: accuracy {row['accuracy']:.2f}, macro-F1 {row['macro_f1']:.2f} "
+            f"on {row['n']} of {row['gold']}"
+        )
+    return lines
+
+
+def corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
+    """Rows in and rows out, refusals by file and line, and findings."""
+    lines = [
+        f"corpus     {corpus['name']}: {corpus['title'] or 'own data'}: {corpus['rows_read']} rows read = "
+        f"{corpus['cases']} cases + {corpus['refused']} refused; {corpus['selected']} cases selected"
+    ]
+    lines += [f"           refused {row}" for row in corpus["refused_rows"]]
+    if corpus["refused"] > len(corpus["refused_rows"]):
+        lines.append(f"           … and {corpus['refused'] - len(corpus['refused_rows'])} more refused rows")
+    return lines + [f"           note: {note}" for note in corpus["notes"]]
+
+
+def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: float) -> list[str]:
+    """Counts, unscored reasons, stages, where the results lie."""
+    counts = summary["counts"]
+    lines = [
+        "",
+        f"{counts['cases']} cases, {counts['tests']} tests = {counts['passed']} passed + {counts['failed']} failed + "
+        f"{counts['unscored']} unscored",
+    ]
+    if summary["unscored"]:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in summary["unscored"].items())
+        lines.append(f"unscored: {reasons}")
+    share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
+    if share > max_unscored_rate:
+        lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
+    if summary["incomplete_why"]:
+        lines.append(f"INCOMPLETE: {summary['incomplete_why']}")
+    return [*lines, f"results: {folder}"]
+
+
+def _rate_table(title: str, rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    from rich.table import Table
+
+    table = Table(title=f"pass rates {title}", title_justify="left", box=None, pad_edge=False)
+    for name in ("test", "language", "set" if "subset" in rows[0]["by"] else "identity"):
+        table.add_column(name)
+    for name in ("passed", "rate", "95% interval", "unscored"):
+        table.add_column(name, justify="right")
+    last = None
+    for row in rows:
+        test = row["test"] if row["test"] != last else ""
+        last = row["test"]
+        table.add_row(
+            test,
+            *row["by"].values(),
+            f"{row['passed']}/{row['n']}",
+            percent(row["rate"]),
+            f"{percent(row['low'])} – {percent(row['high'])}" if row["n"] else "–",
+            str(row["unscored"] or ""),
+        )
+    return table
+
+
+def _mean_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """One line a stratum, one column a metric: mean, with n where cases are missing."""
+    from rich.table import Table
+
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    table = Table(title="means", title_justify="left", box=None, pad_edge=False)
+    table.add_column("language")
+    table.add_column("set / identity")
+    table.add_column("n", justify="right")
+    for metric in metrics:
+        table.add_column(metric, justify="right")
+    cells: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        cells.setdefault(tuple(row["by"].values()), {})[row["metric"]] = row
+    for place, found in cells.items():
+        largest = max(row["n"] for row in found.values())
+        table.add_row(*place, str(largest), *(_mean_cell(found.get(metric), largest) for metric in metrics))
+    return table
+
+
+def _mean_cell(row: Mapping[str, Any] | None, n: int) -> str:
+    if row is None or row["mean"] is None:
+        return "–"
+    return f"{row['mean']:.2f}" + (f" (n={row['n']})" if row["n"] != n else "")
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}%"
+
+
+def _render(terminal: pytest.TerminalReporter, renderable: RenderableType) -> None:
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=max(WIDTH, terminal._tw.fullwidth), no_color=True, markup=False)
+    console.print(renderable)
+    for line in buffer.getvalue().splitlines():
+        terminal.line(line.rstrip())

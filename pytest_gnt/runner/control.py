@@ -1,0 +1,165 @@
+"""The run as a whole: stages before the first test, results as they arrive, files and exit status at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_gnt.errors import GntError
+from pytest_gnt.runner.items import CaseItem
+from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
+from pytest_gnt.verdicts.rates import Tally
+from pytest_gnt.verdicts.results import CaseResult
+
+if TYPE_CHECKING:
+    from pytest_gnt.runner.session import GntSession
+
+ABOUT = "gnt"  # key in an xdist worker's output
+
+
+class Control:
+    """One a process. In an xdist worker it runs the stages; in the controlling process it keeps the record.
+
+    ``about`` is what the run's processes say of corpora, stages and signature; in a parallel run it comes from the
+    workers.
+    """
+
+    def __init__(self, gnt: GntSession) -> None:
+        self.gnt = gnt
+        self.started = datetime.now(UTC)
+        self._clock = time.monotonic()
+        self.about: dict[str, Any] = {}
+        self.stages: list[dict[str, Any]] = []
+        self.failure: str | None = None
+        self.recorder: Recorder | None = None
+        self.summary: dict[str, Any] | None = None
+        self.crashed = 0
+        self._expected: int | None = None
+
+    # -- in the process that runs tests
+
+    def prepare(self, session: pytest.Session) -> bool:
+        """Run the stages for the session's items; True where the tests must not run (a worker whose stages failed).
+
+        Raises:
+            pytest.UsageError: settings, model or store cannot be used (outside of workers, which pass the message on).
+        """
+        items = [item for item in session.items if isinstance(item, CaseItem)]
+        try:
+            self.gnt.check()
+            if not items:
+                return False
+            from pytest_gnt.runner.progress import progress_for
+
+            with progress_for(self.gnt.config) as progress:
+                self.gnt.prepare(items, progress)
+        except pytest.UsageError as error:
+            if not self.gnt.worker:
+                raise
+            session.shouldstop = self.failure = str(error)
+            return True
+        self._expected = len(items)
+        return False
+
+    def send(self, output: dict[str, Any]) -> None:
+        """Pass on what a worker knows, as plain builtins."""
+        output[ABOUT] = {"about": self.gnt.about(), "stages": self.gnt.stage_rows(), "failure": self.failure}
+
+    # -- in the controlling process
+
+    def receive(self, output: Mapping[str, Any] | None) -> None:
+        """Take what a worker sent; a worker that crashed sent nothing."""
+        sent = (output or {}).get(ABOUT)
+        if sent is None:
+            return
+        self.about = self.about or sent["about"]
+        self.stages += sent["stages"]
+        self.failure = self.failure or sent["failure"]
+
+    def record(self, report: pytest.TestReport) -> None:
+        """Take one test's report."""
+        result = getattr(report, "gnt", None)
+        if result is None:
+            self.crashed += report.outcome == "failed"
+            return
+        if self.recorder is None:
+            self.recorder = Recorder(self.report_folder)
+        self.recorder.add(result)
+
+    @property
+    def report_folder(self) -> Path:
+        return self.gnt.path(self.gnt.settings.report)
+
+    def finish(self, session: pytest.Session) -> None:
+        """Write the results and settle the exit status. Never raises: a run that is over keeps its own status at least."""
+        if self.failure is not None:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        if self.recorder is None:
+            return
+        try:
+            self._write(session)
+        except (GntError, OSError) as error:
+            self.failure = self.failure or f"the report could not be written: {error}"
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        finally:
+            self.recorder.close()
+
+    def _write(self, session: pytest.Session) -> None:
+        from pytest_gnt.reports.junit import add_properties
+        from pytest_gnt.reports.summary import build_summary
+
+        assert self.recorder is not None
+        folder = self.report_folder
+        tally = Tally()
+        for row in write_lines(folder / "cases.jsonl", self.recorder.cases()):
+            tally.add(CaseResult.from_json(row))
+        self._decide(session, tally)
+        self.summary = build_summary(
+            tally,
+            about=self.about or self.gnt.about(),
+            stages=self.stages or self.gnt.stage_rows(),
+            started=self.started,
+            seconds=time.monotonic() - self._clock,
+            exit_status=int(session.exitstatus),
+            incomplete=self._incomplete(session, tally),
+        )
+        write_json(folder / "report.json", self.summary)
+        add_properties(self.gnt.config, self.summary)
+
+    def _decide(self, session: pytest.Session, tally: Tally) -> None:
+        """Fail closed: a run that could decide too little is red, whatever the rest says."""
+        share = tally.outcomes["unscored"] / tally.tests if tally.tests else 0.0
+        if share > self.gnt.settings.max_unscored_rate and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _incomplete(self, session: pytest.Session, tally: Tally) -> str | None:
+        if session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            return "the run was interrupted"
+        if self._expected is not None and tally.tests < self._expected:
+            return f"{self._expected - tally.tests} of {self._expected} tests did not run"
+        if self.crashed:
+            return f"{self.crashed} tests left no result (a worker crashed)"
+        return None
+
+    def print(self, terminal: pytest.TerminalReporter) -> None:
+        """The terminal summary."""
+        from pytest_gnt.reports.terminal import print_summary
+
+        if self.failure is not None:
+            terminal.section("pytest-gnt", red=True)
+            terminal.line(f"ERROR: {self.failure}", red=True)
+        if self.summary is not None:
+            print_summary(terminal, self.summary, self.report_folder, self.gnt.settings.max_unscored_rate)
+        elif self.failure is None and self.gnt.selected_nothing:
+            terminal.section("pytest-gnt")
+            terminal.line(f"no case was selected: {self.gnt.selection_text()}")
+
+    def close(self) -> None:
+        """Release what is open, after an interrupt too."""
+        if self.recorder is not None:
+            self.recorder.close()

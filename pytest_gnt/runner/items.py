@@ -1,0 +1,115 @@
+"""One test a case: a light pytest item made from a suite's function. It does no model work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_gnt.suite import Selection
+
+if TYPE_CHECKING:
+    from pytest_gnt.case import Case
+    from pytest_gnt.runner.session import GntSession
+
+
+class CaseItem(pytest.Item):
+    """A function of a suite applied to one case.
+
+    After `runtest` the attribute ``result`` holds what the report carries to the controlling process: plain builtins.
+    """
+
+    def __init__(
+        self,
+        *,
+        function: Callable[..., None],
+        selection: Selection,
+        case: Case,
+        gnt: GntSession,
+        **keywords: Any,
+    ) -> None:
+        super().__init__(**keywords)
+        self.function = function
+        self.selection = selection
+        self.case = case
+        self.gnt = gnt
+        self.result: dict[str, Any] | None = None
+
+    @property
+    def test_name(self) -> str:
+        return self.function.__name__
+
+    def runtest(self) -> None:
+        # Imported here: collecting must not load what only a run needs; after the first case it is a dictionary look-up.
+        from pytest_gnt.verdicts.assertions import Unscored
+
+        arguments: dict[str, Any] = {name: self.gnt.evidence(self.case, name) for name in self.selection.evidence}
+        if self.selection.wants_case:
+            arguments["case"] = self.case
+        try:
+            self.function(**arguments)
+        except Unscored as undecided:
+            self.result = {"outcome": "unscored", "reason": str(undecided.reason), "message": undecided.detail}
+            raise pytest.skip.Exception(str(undecided), _use_item_location=True) from None
+        except AssertionError as failure:
+            self.result = {"outcome": "failed", "reason": None, "message": str(failure)}
+            raise
+        self.result = {"outcome": "passed", "reason": None, "message": ""}
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The message alone for a failed assertion on evidence: source and phrases say more than a traceback."""
+        from pytest_gnt.verdicts.assertions import EvidenceAssertionError
+
+        if isinstance(excinfo.value, EvidenceAssertionError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.function.__code__.co_firstlineno - 1, self.name
+
+
+def make_items(
+    module: pytest.Module, name: str, function: Callable[..., None], selection: Selection, gnt: GntSession
+) -> list[CaseItem]:
+    """The items of one suite function, in the corpus' order."""
+    marks = getattr(function, "pytestmark", [])
+    items = []
+    for case in gnt.select(selection):
+        item: CaseItem = CaseItem.from_parent(
+            module, name=f"{name}[{case.local_id}]", function=function, selection=selection, case=case, gnt=gnt
+        )
+        item.extra_keyword_matches.update(_keywords(case))
+        item.own_markers.extend(marks)
+        item.own_markers.append(_MARK)
+        items.append(item)
+    return items
+
+
+_MARK = pytest.mark.gnt.mark
+
+
+def _keywords(case: Case) -> tuple[str, ...]:
+    """What ``-k`` matches beside the name: subset, language, gender and identity."""
+    words: list[str] = [case.subset, case.target_lang, case.corpus]
+    if case.gender is not None:
+        words.append(case.gender)
+    if case.identity is not None:
+        words.append(case.identity.replace(" ", "-"))
+    return tuple(words)
+
+
+def attach(item: CaseItem, report: pytest.TestReport) -> None:
+    """Put the result of one test on its report: plain builtins, which travel between processes.
+
+    An error in the suite's own code is a failure with its traceback as message.
+    """
+    from pytest_gnt.verdicts.results import case_fields, evidence_fields
+
+    outcome = item.result or {"outcome": "failed", "reason": None, "message": report.longreprtext}
+    evidence = {kind: evidence_fields(found) for kind, found in item.gnt.known(item).items()}
+    report.gnt = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": evidence}  # type: ignore[attr-defined]
+    report.user_properties.append(("gnt_case", item.case.id))
+    if outcome["reason"]:
+        report.user_properties.append(("gnt_unscored", outcome["reason"]))

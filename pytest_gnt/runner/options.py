@@ -1,0 +1,50 @@
+"""The command line options. Imports the standard library and pytest only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def split(text: str) -> tuple[str, ...]:
+    """A comma-separated list, blanks around its parts dropped."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register ``--gnt-…``. Every default is None: what is not given comes from the configuration file."""
+    group = parser.getgroup("gnt", "gender-neutral translation (pytest-gnt)")
+
+    def add(name: str, **settings: Any) -> None:
+        group.addoption(f"--gnt-{name}", dest=f"gnt_{name.replace('-', '_')}", default=None, **settings)
+
+    add("model", metavar="NAME", help="system under test: a preset or a [models.NAME] of gnt.toml")
+    add("judge", metavar="NAME|none", help="judge of neutrality (default: lexicon)")
+    add("attitude-model", metavar="NAME|none", help="model that scores emotional attitude")
+    add("data", metavar="DIR", help="folder of the public corpora (default: the shipped hand-written sample)")
+    add("langs", metavar="it,es", type=split, help="keep these target languages")
+    add("identities", metavar="person,woman", type=split, help="keep these identities")
+    add("prompt", metavar="none|G|S|G+S", help="prompt configuration: guidelines, system prompt")
+    add("shots", metavar="0|2|4", type=int, help="worked examples in the prompt")
+    add("constraint", metavar="none|moral|lexical|moral+lexical", help="AmbGIMT prompt constraint")
+    add("prompt-dir", metavar="DIR", help="prompts in the published YAML layout")
+    add("sample", metavar="N", type=int, help="about N cases of each corpus, whole groups, stratified and seeded")
+    add("seed", metavar="N", type=int, help="seed of sampling, decoding and resampling (default: 0)")
+    add("baseline", metavar="NAME|PATH|none", help="compare with a stored baseline")
+    add("update-baseline", action="store_true", help="store this run's results as the model's baseline")
+    add("gate", metavar="aggregate|case|off", help="what makes a run red against a baseline")
+    add("max-unscored-rate", metavar="R", type=float, help="share of undecided tests that makes the run red")
+    add("report", metavar="DIR|none", help="where the results are written (default: gnt-report)")
+    add("store", metavar="PATH", help="result store (default: .gnt/store.sqlite)")
+    add("offline", action="store_true", help="never use the network")
+
+
+def given(config: pytest.Config) -> dict[str, Any]:
+    """The ``--gnt-…`` options that were given, by the name of their setting."""
+    options = vars(config.option)
+    return {
+        name.removeprefix("gnt_"): value
+        for name, value in options.items()
+        if name.startswith("gnt_") and value is not None
+    }

@@ -1,0 +1,98 @@
+"""Progress of the stages: a bar on a terminal, one line a stage elsewhere, nothing in xdist workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_gnt.pipeline.executor import Silent, StageCount
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+_NAMES = {"translate": "translating", "judge": "judging", "attitude": "scoring attitude", "quality": "scoring quality"}
+
+
+@contextmanager
+def progress_for(config: pytest.Config) -> Iterator[Silent | Bars]:
+    """The progress display of a session, with output capturing suspended while it is shown."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if hasattr(config, "workerinput") or terminal is None:
+        yield Silent()
+        return
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if capture is None:
+        with Bars(terminal) as bars:
+            yield bars
+        return
+    with capture.global_and_fixture_disabled(), Bars(terminal) as bars:
+        yield bars
+
+
+class Bars:
+    """A rich progress bar for each stage that computes anything, then one line with its counts and throughput."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._terminal = terminal
+        self._console = Console(file=terminal._tw._file, force_terminal=terminal.isatty or None)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not terminal.isatty,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._bars.stop()
+
+    def start(self, stage: str, total: int) -> None:
+        if not total:
+            return
+        name = _NAMES.get(stage, stage)
+        if self._terminal.isatty:
+            self._task = self._bars.add_task(name, total=total, speed="")
+        else:
+            self._line(f"gnt: {name}: {total} to compute …")
+
+    def advance(self, count: int) -> None:
+        if self._task is None:
+            return
+        task = self._bars.tasks[-1]
+        speed = f"{task.speed:.1f}/s" if task.speed else ""
+        self._bars.update(self._task, advance=count, speed=speed)
+
+    def finish(self, count: StageCount) -> None:
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._task = None
+        self._line(stage_line(count))
+
+    def _line(self, text: str) -> None:
+        if self._terminal.verbosity >= 0:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def stage_line(count: StageCount) -> str:
+    """One stage in words, e.g. ``gnt: translate: 264 requests, 200 stored, 64 computed in 41.0 s (1.6/s)``."""
+    parts = [f"{count.requested} requests", f"{count.stored} stored"]
+    if count.computed:
+        speed = f" ({count.computed / count.seconds:.1f}/s)" if count.seconds > 0 else ""
+        parts.append(f"{count.computed} computed in {count.seconds:.1f} s{speed}")
+    if count.elsewhere:
+        parts.append(f"{count.elsewhere} by other processes")
+    return f"gnt: {count.stage}: {', '.join(parts)}"

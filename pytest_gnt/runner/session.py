@@ -1,0 +1,244 @@
+"""What one pytest session knows: settings, corpora, and the evidence of its cases. Made at first need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_gnt.errors import GntError
+from pytest_gnt.runner.options import given
+from pytest_gnt.suite import Selection
+
+if TYPE_CHECKING:
+    from pytest_gnt.case import Case
+    from pytest_gnt.config import Config, RunSettings
+    from pytest_gnt.corpora.source import CorpusData
+    from pytest_gnt.evidence import Evidence
+    from pytest_gnt.pipeline.executor import Progress, StageCount
+    from pytest_gnt.pipeline.stages import Book
+    from pytest_gnt.runner.items import CaseItem
+
+REFUSED_SHOWN = 20
+
+
+class GntSession:
+    """State of the plugin in one pytest process.
+
+    ``failure`` is the first error met while collecting; the plugin raises it once collection is over, as one
+    ``UsageError``, since pytest would report it once a module.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.failure: GntError | None = None
+        self.book: Book | None = None
+        self.counts: list[StageCount] = []
+        self.parts: dict[str, str] = {}
+        self.judge_about: dict[str, Any] | None = None
+        self._selected: dict[str, set[str]] = {}
+        self._corpora: dict[str, CorpusData] = {}
+
+    @property
+    def worker(self) -> bool:
+        """Whether this is a worker process of pytest-xdist."""
+        return hasattr(self.config, "workerinput")
+
+    @cached_property
+    def files(self) -> Config:
+        from pytest_gnt.config import load_config
+
+        return load_config(self.config.rootpath)
+
+    @cached_property
+    def settings(self) -> RunSettings:
+        """The run's settings: the file's, overlaid by the command line's.
+
+        Raises:
+            GntError: a value is not allowed, or a name is not known.
+        """
+        settings = self.files.overlay(given(self.config))
+        if settings.model is not None:
+            self.files.model(settings.model)
+        if settings.judge != "none":
+            self.files.judge(settings.judge)
+        if settings.attitude_model not in (None, "none"):
+            self.files.attitude_model(str(settings.attitude_model))
+        self._check_filters(settings)
+        return settings
+
+    def _check_filters(self, settings: RunSettings) -> None:
+        from pytest_gnt.case import Identity
+        from pytest_gnt.config.files import did_you_mean
+
+        known = [str(identity) for identity in Identity]
+        for identity in settings.identities or ():
+            if identity not in known:
+                raise GntError(
+                    f"--gnt-identities: unknown identity {identity!r}.{did_you_mean(identity, known)} "
+                    f"Known: {', '.join(known)}."
+                )
+
+    def path(self, text: str) -> Path:
+        """A path of an option or of the ``[run]`` table, relative to the root directory of the session."""
+        return (self.config.rootpath / Path(text).expanduser()).resolve()
+
+    @property
+    def store_path(self) -> Path:
+        return self.path(self.settings.store)
+
+    @property
+    def run_id(self) -> str:
+        """The same in every process of one run."""
+        if self.worker:
+            return str(self.config.workerinput["testrunuid"])  # type: ignore[attr-defined]
+        return f"{os.getpid()}"
+
+    def corpus(self, name: str) -> CorpusData:
+        """A corpus, read once a session.
+
+        Raises:
+            GntError: there is no such corpus, or its files cannot be read.
+        """
+        if name not in self._corpora:
+            from pytest_gnt.runner.corpora import load_corpus
+
+            self._corpora[name] = load_corpus(self, name)
+        return self._corpora[name]
+
+    @property
+    def corpora(self) -> list[CorpusData]:
+        return [self._corpora[name] for name in sorted(self._corpora)]
+
+    def select(self, selection: Selection) -> list[Case]:
+        """The cases of one suite function; none, and ``failure`` set, where they cannot be had."""
+        from pytest_gnt.runner.selection import select
+
+        try:
+            return select(self.corpus(selection.corpus).cases, selection, self.settings)
+        except GntError as error:
+            self.failure = self.failure or error
+            return []
+
+    @property
+    def selected_nothing(self) -> bool:
+        return bool(self._corpora) and not any(self._selected.values())
+
+    def selection_text(self) -> str:
+        """What was asked for, and what there was to choose from."""
+        settings = self.settings
+        asked = [
+            f"--gnt-{name}={','.join(values)}"
+            for name, values in (("langs", settings.langs), ("identities", settings.identities))
+            if values
+        ]
+        there = [f"{data.name} has {len(data.cases)} cases" for data in self.corpora]
+        return "; ".join([", ".join(asked) or "check -k, -m and the suites given", *there])
+
+    def check_settings(self) -> None:
+        """Raise a wrong setting as one usage error, before anything is collected or loaded."""
+        try:
+            _ = self.settings
+        except GntError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def check(self) -> None:
+        """Raise the failure met while collecting, and refuse to run cases without a model."""
+        self.check_settings()
+        if self.failure is not None:
+            raise pytest.UsageError(str(self.failure))
+        if self.settings.model is None and not self.config.option.collectonly:
+            raise pytest.UsageError(
+                "no system under test: give --gnt-model=NAME. "
+                f"Known: {', '.join(sorted(self.files.models))}. Add your own as [models.NAME] in gnt.toml."
+            )
+
+    def prepare(self, items: Sequence[CaseItem], progress: Progress) -> None:
+        """Run the stages that the items need, once a case.
+
+        Raises:
+            pytest.UsageError: a model, an extra or the store cannot be used; what was computed is kept.
+        """
+        from pytest_gnt.runner.providers import run_stages
+
+        for item in items:
+            self._selected.setdefault(item.case.corpus, set()).add(item.case.id)
+        try:
+            run_stages(self, items, progress)
+        except GntError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def evidence(self, case: Case, kind: str) -> Evidence:
+        """The evidence of one kind for one case; it was computed by `prepare`."""
+        if self.book is None:
+            raise RuntimeError("the stages have not run")
+        return self.book.get(case, kind)
+
+    def known(self, item: CaseItem) -> dict[str, Evidence]:
+        """What a test rested on: its own evidence and the translation behind it."""
+        if self.book is None:
+            return {}
+        wanted = {"translation", *item.selection.evidence}
+        return {kind: found for kind, found in self.book.find(item.case).items() if kind in wanted}
+
+    def header(self) -> list[str]:
+        """Lines for pytest's header."""
+        settings = self.settings
+        data = f"data {settings.data}" if settings.data else "the shipped hand-written sample"
+        return [f"gnt: system {settings.model or 'none'}, judge {settings.judge}, {data}, store {settings.store}"]
+
+    def stage_rows(self) -> list[dict[str, Any]]:
+        """What each stage did in this process, as plain builtins."""
+        return [
+            {
+                "stage": row.stage,
+                "requested": row.requested,
+                "stored": row.stored,
+                "computed": row.computed,
+                "elsewhere": row.elsewhere,
+                "seconds": round(row.seconds, 3),
+            }
+            for row in self.counts
+        ]
+
+    def about(self) -> dict[str, Any]:
+        """What a report says of the run beside its results, as plain builtins."""
+        from pytest_gnt import __version__
+        from pytest_gnt.verdicts.signature import signature
+
+        name = self.settings.model or "none"
+        settings = self.files.models.get(name)
+        common = {"model": name, **self.parts, "seed": str(self.settings.seed)}
+        if self.settings.sample is not None:
+            common["sample"] = str(self.settings.sample)
+        return {
+            "product": f"pytest-gnt {__version__}",
+            "model": {
+                "name": name,
+                "backend": settings.backend if settings else "none",
+                "title": settings.title if settings else "",
+            },
+            "judge": self.judge_about,
+            "signature": {
+                data.name: signature({"gnt": __version__, "corpus": f"{data.name}@{data.revision}", **common})
+                for data in self.corpora
+            },
+            "corpora": [self._corpus_row(data) for data in self.corpora],
+        }
+
+    def _corpus_row(self, data: CorpusData) -> dict[str, Any]:
+        return {
+            "name": data.name,
+            "title": data.title,
+            "revision": data.revision,
+            "rows_read": data.rows_read,
+            "cases": len(data.cases),
+            "selected": len(self._selected.get(data.name, ())),
+            "refused": len(data.refused),
+            "refused_rows": [str(row) for row in data.refused[:REFUSED_SHOWN]],
+            "notes": list(data.notes),
+        }
