@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-Ids = Sequence[int]
+Ids = list[int]
 
 _SHORTEST_SHARED = 16
 """A shared prefix of fewer tokens is not worth a cache."""
@@ -37,7 +37,7 @@ def common_length(left: Ids, right: Ids) -> int:
 def clusters(rows: Sequence[Ids]) -> list[Cluster]:
     """Divide rows into groups that share at least half of their tokens, in one pass over the sorted rows.
 
-    Every index occurs in exactly one cluster. Rows without a worthwhile common prefix end up in a cluster with ``shared == 0``.
+    Every index occurs in exactly one cluster. Rows without a worthwhile common prefix are in one with ``shared == 0``.
     """
     order = sorted(range(len(rows)), key=lambda index: rows[index])
     found: list[Cluster] = []

@@ -1,7 +1,7 @@
 """From turns of a conversation to the text that a local model continues.
 
-A model with a chat template gets that; what the template puts up with (a system role, two turns of one role in a row) is
-found out by asking it, never from the model's name. A base model gets a plain transcript:
+A model with a chat template gets that; whether the template puts up with a system role is found out by asking it, never
+from the model's name. A base model gets a plain transcript:
 
     instructions
 

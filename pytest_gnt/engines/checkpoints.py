@@ -50,6 +50,7 @@ def load(ref: str, *, auto_class: str, device: str, dtype: str, progress: Progre
         auto_class: name of the transformers class, ``AutoModelForCausalLM`` or ``AutoModelForSeq2SeqLM``.
         device: ``cpu``, ``cuda[:N]``, or ``auto`` to spread a large model over the visible GPUs.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
+        progress: told what takes time.
 
     Raises:
         GntError: something is missing; EngineFailure: the checkpoint cannot be loaded.
@@ -79,7 +80,10 @@ def _load(weights: Weights, ref: str, auto_class: str, device: str, dtype: str) 
     import transformers
 
     if device != "cpu" and not torch.cuda.is_available():
-        raise EngineFailure(f"model {ref!r} shall run on {device!r}, but this torch sees no GPU: install a CUDA build or set device = 'cpu'")
+        raise EngineFailure(
+            f"model {ref!r} shall run on {device!r}, but this torch sees no GPU: "
+            "install a CUDA build, or set device = 'cpu'"
+        )
     placement = {} if device == "cpu" else {"device_map": "auto" if device == "auto" else {"": device}}
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(weights.location, revision=weights.hub_commit or "main")

@@ -1,7 +1,7 @@
 """Binding a reply to a regular expression or a JSON schema while it is generated (outlines-core's token automaton).
 
 The automaton is built once for each constraint. While the model's own first choice is allowed, which is nearly always,
-a step costs one look-up; the mask over the whole vocabulary is only computed when the first few choices are all refused.
+a step costs one look-up; the mask over the whole vocabulary is computed only when the first few choices are refused.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Compiler:
         Raises:
             GntError: the constraint cannot be read; EngineFailure: the tokenizer cannot write anything that meets it.
         """
-        from outlines_core import Guide
+        from outlines_core import Guide  # type: ignore[import-untyped]
 
         if constraint not in self._indexes:
             self._indexes[constraint] = self._compile(constraint)
@@ -113,7 +113,7 @@ def as_pattern(constraint: Constraint) -> str:
     """
     if constraint.kind == "regex":
         return constraint.value
-    from outlines_core.json_schema import build_regex_from_schema
+    from outlines_core.json_schema import build_regex_from_schema  # type: ignore[import-untyped]
 
     try:
         json.loads(constraint.value)

@@ -1,7 +1,7 @@
 """Token-by-token generation for a batch: greedy or sampled, bound or free; finished rows leave the batch.
 
-Every row decides for itself, with its own constraint, limit and random numbers, so that its reply does not depend on the
-rows beside it (but for rounding in the last digits of the model's own arithmetic).
+Every row decides for itself, with its own constraint, limit and random numbers, so that its reply does not depend on
+the rows beside it (but for rounding in the last digits of the model's own arithmetic).
 """
 
 from __future__ import annotations
@@ -71,7 +71,11 @@ def decode(forward: Forward, rows: Sequence[Row], shared: int, pad: int) -> None
         logits, cache, batch = forward.start([row.prompt for row in rows], shared, 1)
         running = list(range(len(rows)))
         while True:
-            tokens = [pad if rows[i].finish else choosers[i](logits[place, -1]) for place, i in enumerate(running)]
+            favourites = logits[:, -1].argmax(-1).tolist()
+            tokens = [
+                pad if rows[i].finish else choosers[i](logits[place, -1], favourites[place])
+                for place, i in enumerate(running)
+            ]
             for i, token in zip(running, tokens, strict=True):
                 if rows[i].finish is None:
                     rows[i].take(token)
@@ -109,22 +113,31 @@ def _extended(batch: Padded, tokens: Sequence[int]) -> Padded:
 
 # --- the choice of one token ---
 
+Chooser = Callable[[Any, int], int]
+"""Told a row's logits and the most probable token, names the token to take."""
 
-def _chooser(row: Row) -> Callable[[Any], int]:
+
+def _chooser(row: Row) -> Chooser:
     if row.decoding.temperature <= 0:
-        return lambda logits: _best(logits, row)
+        return _greedy(row.matcher)
     noise = _noise(row)
-    return lambda logits: _sampled(logits, row, noise)
+    return lambda logits, _favourite: _sampled(logits.float(), row, noise)
 
 
-def _best(logits: Any, row: Row) -> int:
+def _greedy(matcher: Matcher | None) -> Chooser:
     """The most probable token that the constraint allows."""
-    if row.matcher is None:
-        return int(logits.argmax())
-    for token in logits.topk(min(_FIRST_CHOICES, logits.shape[-1])).indices.tolist():
-        if row.matcher.allows(token):
-            return int(token)
-    return int(_masked(logits, row.matcher).argmax())
+    if matcher is None:
+        return lambda _logits, favourite: favourite
+
+    def choose(logits: Any, favourite: int) -> int:
+        if matcher.allows(favourite):
+            return favourite
+        for token in logits.topk(min(_FIRST_CHOICES, logits.shape[-1])).indices.tolist():
+            if matcher.allows(token):
+                return int(token)
+        return int(_masked(logits, matcher).argmax())
+
+    return choose
 
 
 def _sampled(logits: Any, row: Row, noise: Callable[[Any], Any]) -> int:

@@ -57,7 +57,7 @@ class Forward:
             keep: logits are returned for this many last columns.
 
         Returns:
-            logits (rows, keep, vocabulary) in float32, the KV cache, and the batch.
+            logits (rows, keep, vocabulary), the KV cache, and the batch.
         """
         batch = pad_left(rows, self._checkpoint.tokenizer.pad_token_id, self._checkpoint.device)
         prefix = self._prefix(rows, shared, batch, keep)
@@ -81,7 +81,7 @@ class Forward:
         if cache is not None:
             arguments[self._checkpoint.cache_argument] = cache
         output = self._checkpoint.model(**arguments)
-        return output.logits[:, -keep:].float(), output.get(self._checkpoint.cache_argument)
+        return output.logits[:, -keep:], output.get(self._checkpoint.cache_argument)
 
     def close(self) -> None:
         self._kept.clear()
@@ -106,14 +106,14 @@ class Forward:
                 self._kept.popitem(last=False)
         return made
 
-    def _run_prefix(self, prefix: Ids) -> list[tuple[Any, Any]] | None:
+    def _run_prefix(self, prefix: tuple[int, ...]) -> list[tuple[Any, Any]] | None:
         """Compute a prefix once. Models whose state is not plain keys and values are run without a prefix cache."""
         from transformers import DynamicCache
         from transformers.cache_utils import DynamicLayer
 
         cache = DynamicCache()
-        batch = pad_left([prefix], self._checkpoint.tokenizer.pad_token_id, self._checkpoint.device)
-        _logits, cache = self.step(batch, cache, 0)
+        batch = pad_left([list(prefix)], self._checkpoint.tokenizer.pad_token_id, self._checkpoint.device)
+        _logits, cache = self.step(batch, cache, 0, keep=1)
         layers = getattr(cache, "layers", None) or []
         if not layers or any(type(layer) is not DynamicLayer or not layer.is_initialized for layer in layers):
             self._cacheable = False

@@ -44,8 +44,8 @@ class _Prompt:
 class CausalGenerator:
     """A `Generator` over a transformers checkpoint; the weights are loaded by the first `generate`.
 
-    Only the decoding that a request states is applied; a checkpoint's own ``generation_config`` (penalties, temperature)
-    counts for nothing but its end tokens.
+    Only the decoding that a request states is applied; of a checkpoint's own ``generation_config`` (penalties,
+    temperature …) nothing but the end tokens counts.
 
     Args:
         model: a folder, ``pkg:NAME`` or a hub id; see `pytest_gnt.engines.weights`.
@@ -179,7 +179,7 @@ class _Prompts:
             return Reply(
                 text=None,
                 reason=Reason.OVER_LONG,
-                detail=f"the prompt has {len(ids)} tokens, and the model's window of {checkpoint.window} must also hold the reply",
+                detail=f"the prompt has {len(ids)} tokens; the model's window is {checkpoint.window}, reply included",
                 prompt_tokens=len(ids),
             )
         if not ids:
@@ -205,7 +205,7 @@ def end_tokens(checkpoint: Checkpoint) -> frozenset[int]:
 def _decoded(
     loaded: _Loaded, places: Sequence[int], rows_of: Callable[[Sequence[int]], list[Row]], shared: int
 ) -> Iterator[tuple[int, Row]]:
-    """Decode a batch; where a GPU's memory does not suffice, its halves. A single row that does not fit stays unfinished."""
+    """Decode a batch, or its halves where memory does not suffice. A row that does not fit alone stays unfinished."""
     import torch
 
     rows = rows_of(places)

@@ -95,8 +95,9 @@ def require(module: str, extra: str, what: str) -> None:
 def revision(ref: str) -> str:
     """The identity of a model's weights, as short text that is stable across machines.
 
-    A package's is the checksum of its weights; a folder's is a hash of its small files, of its weight files' sizes and of blocks
-    sampled over them (any training step changes nearly every block); a GGUF file's is its SHA-256; a hub id's is the commit.
+    A package's is the checksum of its weights; a folder's is a hash of its small files, of its weight files' sizes
+    and of blocks sampled over them (a training step changes nearly every block); a GGUF file's is its SHA-256; a hub
+    id's is the commit.
 
     Raises:
         GntError: the model cannot be found, or the hub cannot be asked and no cached copy tells the commit.
@@ -157,7 +158,9 @@ def _existing_folder(ref: str) -> Path | None:
     if path.is_file():
         raise GntError(f"model {ref!r} is a file: name the folder that holds it")
     if not _HUB_ID.fullmatch(ref):
-        raise GntError(f"there is no model folder {ref!r}, and that is not a hub id (owner/name or owner/name@revision)")
+        raise GntError(
+            f"there is no model folder {ref!r}, and that is not a hub id (owner/name or owner/name@revision)"
+        )
     return None
 
 
@@ -207,7 +210,9 @@ def _assembled(package: _Package, scratch: Path) -> Path:
     try:
         gguf = Path(module.assemble(scratch / "model.gguf", overwrite=True))
     except (OSError, ValueError) as error:
-        raise GntError(f"the package {package.module} is damaged ({error}): reinstall {package.requirement!r}") from error
+        raise GntError(
+            f"the package {package.module} is damaged ({error}): reinstall {package.requirement!r}"
+        ) from error
     found = _file_sha256(gguf)
     if found != package.sha256:
         raise GntError(f"the weights in {package.module} have sha256 {found}, expected {package.sha256}: not used")
@@ -240,14 +245,16 @@ def _locked(target: Path) -> Iterator[None]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise GntError(f"cannot write to {target.parent} ({error}): set {CACHE_VARIABLE} to a writable folder") from error
+        raise GntError(
+            f"cannot write to {target.parent} ({error}): set {CACHE_VARIABLE} to a writable folder"
+        ) from error
     with FileLock(str(target) + ".lock"):
         yield
 
 
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
-    """A working folder on the target's own file system. Left-overs of killed runs are cleared: the caller holds the lock."""
+    """A working folder on the target's file system. Left-overs of killed runs are cleared: we hold the lock."""
     prefix = f".{target.name}."
     for left in target.parent.glob(prefix + "*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -304,7 +311,9 @@ def _hub_commit(ref: str) -> str:
     except GatedRepoError as error:
         raise GntError(f"model {ref!r} is gated: accept its terms on the hub and set HF_TOKEN") from error
     except (RepositoryNotFoundError, RevisionNotFoundError, HFValidationError) as error:
-        raise GntError(f"the model hub knows no {ref!r}: check the name, or set HF_TOKEN for a private model") from error
+        raise GntError(
+            f"the model hub knows no {ref!r}: check the name, or set HF_TOKEN for a private model"
+        ) from error
     except Exception as error:  # the hub client's own transport errors differ from version to version
         if cached:
             return cached

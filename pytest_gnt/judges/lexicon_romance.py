@@ -34,11 +34,18 @@ _AGENTS = {
 
 @dataclass(slots=True)
 class NounPhrase:
-    """What stands left of a noun: where the phrase starts, its determiners (nearest first) and their genders."""
+    """What stands left of a noun.
+
+    Attributes:
+        start: first word of the phrase.
+        determiners: the determiners, nearest first.
+        evidence: words with the genders that they allow (``M``, ``F``, ``MF``), nearest first.
+        degree: whether a degree word stands in between (``i più deboli``).
+    """
 
     start: int
     determiners: list[str] = field(default_factory=list)
-    genders: list[str] = field(default_factory=list)
+    evidence: list[tuple[str, str]] = field(default_factory=list)
     degree: bool = False
 
 
@@ -81,7 +88,7 @@ class RomanceNouns:
         """Of several readings (``infermiere``: one man, several women) the one that the determiners fit."""
         for entry in entries:
             left = self.left_of(index, entry.number)
-            if left.genders and all(entry.gender in genders for genders in left.genders):
+            if left.evidence and all(entry.gender in genders for _, genders in left.evidence):
                 return entry
         return entries[0]
 
@@ -101,7 +108,7 @@ class RomanceNouns:
         self.s.add(Finding(left.start, end, _gender(gender), _number(entry.number), note, entry.lemma))
 
     def _common_gender(self, index: int, entry: Entry, left: NounPhrase) -> tuple[str, str]:
-        for word, genders in zip(left.determiners, left.genders, strict=True):
+        for word, genders in left.evidence:
             if len(genders) == 1:
                 return genders, f"“{self.s.low(index)}” serves both genders; “{word}” decides"
         return "", f"“{self.s.low(index)}” serves both genders and nothing next to it decides"
@@ -150,7 +157,7 @@ class RomanceNouns:
     def _names_thing(self, index: int, entry: Entry) -> bool:
         """``la policía`` is the force; ``una policía`` a woman."""
         left = self.left_of(index, entry.number)
-        return "F" in "".join(left.genders) and "M" not in "".join(left.genders) and not self.s.cues.states("F")
+        return any(genders == "F" and word in {"la", "las"} for word, genders in left.evidence) and not self.s.cues.states("F")
 
     def _head_position(self, index: int, entry: Entry) -> bool:
         left = self.left_of(index, entry.number)
@@ -184,14 +191,13 @@ class RomanceNouns:
             rows = [row for row in self.lex.of("det", word) if not number or row[1] == "sp" or row[1] == number]
             if rows:
                 phrase.determiners.append(word)
-                phrase.genders.append(rows[0][0])
+                phrase.evidence.append((word, rows[0][0]))
             elif word in _DEGREE and self.lex.has("det", self.s.low(place - 1)):
                 phrase.degree = True
             elif not self._adjective_between(place, number):
                 break
             else:
-                phrase.genders.extend(self._between_gender(place, number))
-                phrase.determiners.extend([word] * (len(phrase.genders) - len(phrase.determiners)))
+                phrase.evidence.append((word, self._between_gender(place, number)))
             phrase.start = place
             place -= 1
         return phrase
@@ -204,9 +210,9 @@ class RomanceNouns:
             return False
         return word in self.lex.adjectives or (number == "p") == (word[-1:] in {"i", "e"} if self.lang == "it" else word[-1:] == "s")
 
-    def _between_gender(self, place: int, number: str) -> list[str]:
+    def _between_gender(self, place: int, number: str) -> str:
         readings = {gender for gender, n in self.lex.adjectives.get(self.s.low(place), ()) if not number or n == number}
-        return ["".join(sorted(readings))] if len(readings) == 1 else []
+        return "".join(sorted(readings)) or "MF"
 
     def _right_adjective(self, index: int, entry: Entry) -> int:
         following = index + 1

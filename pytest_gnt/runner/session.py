@@ -39,6 +39,7 @@ class GntSession:
         self.book: Book | None = None
         self.counts: list[StageCount] = []
         self.parts: dict[str, str] = {}
+        self.notes: tuple[str, ...] = ()
         self.judge_about: dict[str, Any] | None = None
         self._selected: dict[str, set[str]] = {}
         self._corpora: dict[str, CorpusData] = {}

@@ -93,7 +93,7 @@ def compare(
         delta=delta,
         interval=interval,
         error=error,
-        worsening=_worsening(measure, sample, delta),
+        worsening=worsening(measure, sample, delta),
         p=p_value(measure, sample, seed, side),
     )
 
@@ -144,7 +144,8 @@ def _net_passes(sums: Floats, *, losses: bool) -> Floats:
     return found
 
 
-def _worsening(measure: Measure, sample: Sample, delta: float | None) -> float | None:
+def worsening(measure: Measure, sample: Sample, delta: float | None) -> float | None:
+    """See `Comparison`."""
     fall = None if delta is None else (-delta if measure.better == "higher" else delta)
     if measure.kind != "rate":
         return fall

@@ -90,8 +90,8 @@ def swap_test(changes: Floats, statistic: Value, *, seed: int, side: Side = "wor
     p = 1.0
     for draws in (FIRST_DRAWS, DRAWS):
         hits = 0
-        for signs in _random_signs(rng, draws, len(changes)):
-            hits += int(np.count_nonzero(_extreme(statistic(signs @ changes), seen, side)))
+        for sums in _random_sums(rng, draws, changes):
+            hits += int(np.count_nonzero(_extreme(statistic(sums), seen, side)))
         p = (1 + hits) / (1 + draws)
         if p > NOT_WORTH_MORE:
             break
@@ -112,9 +112,13 @@ def _all_signs(groups: int) -> Floats:
     return (2 * bits - 1).astype(np.float64)
 
 
-def _random_signs(rng: np.random.Generator, draws: int, groups: int) -> Iterator[Floats]:
+def _random_sums(rng: np.random.Generator, draws: int, changes: Floats) -> Iterator[Floats]:
+    """Sums of the changes under random signs, in chunks of shape (size, k)."""
+    groups = len(changes)
     for size in _chunks(draws, groups):
-        yield 2 * rng.integers(0, 2, size=(size, groups)).astype(np.float64) - 1
+        bits = np.frombuffer(rng.bytes(size * -(-groups // 8)), dtype=np.uint8).reshape(size, -1)
+        kept = np.unpackbits(bits, axis=1, count=groups).astype(np.float64)
+        yield 2 * (kept @ changes) - changes.sum(axis=0)
 
 
 def _resampled(rows: Floats, seed: int, resamples: int) -> Iterator[Floats]:

@@ -119,9 +119,7 @@ class _Collector:
     def _move(self, group: str, place: int, change: float) -> None:
         self.members[group] += 1
         if change:
-            self.counts[
-                ("worse" if change < 0 else "better") if place == 0 else ("lost_" if change < 0 else "back")
-            ] += 1
+            self.counts[_MOVES[place, change < 0]] += 1
             self.moves[group][place] += change
 
     def sample(self) -> Sample:

@@ -1,0 +1,134 @@
+"""From settings to providers, and the run of the stages that the selected tests need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_gnt.config.files import did_you_mean
+from pytest_gnt.errors import GntError
+from pytest_gnt.pipeline.executor import Executor, Progress
+from pytest_gnt.pipeline.stages import Stages, gather
+from pytest_gnt.pipeline.store import Store
+from pytest_gnt.runner.translators import DIGITS, make_system
+from pytest_gnt.work import Provider, digest
+
+if TYPE_CHECKING:
+    from pytest_gnt.case import Case
+    from pytest_gnt.evidence import Judgement, Quality, Translation
+    from pytest_gnt.pipeline.attitudes import Attitudes
+    from pytest_gnt.runner.items import CaseItem
+    from pytest_gnt.runner.session import GntSession
+
+DEFAULT_ATTITUDE_MODEL = "gemma270m"
+
+
+def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -> None:
+    """Compute the evidence of the items' cases into ``gnt.book``.
+
+    Everything that a stage needs is made, and so checked, before the first model is loaded.
+
+    Raises:
+        GntError: a model, an extra or the store cannot be used.
+    """
+    needs = needed(items)
+    cases = list({item.case.id: item.case for item in items}.values())
+    system = make_system(gnt, cases)
+    stages = Stages(
+        translator=system.translator,
+        judge=make_judge(gnt) if needs.get("judgement") else None,
+        attitude=make_attitudes(gnt) if needs.get("attitude") else None,
+        quality=make_metrics(gnt) if needs.get("quality") else (),
+    )
+    gnt.parts.update(system.parts)
+    executor = Executor(Store(gnt.store_path, run=gnt.run_id), progress)
+    try:
+        gnt.book = gather(executor, stages, needs)
+    finally:
+        gnt.counts = executor.counts
+        gnt.notes = system.notes
+        executor.store.close()
+
+
+def needed(items: Sequence[CaseItem]) -> dict[str, list[Case]]:
+    """The cases that each kind of evidence is needed for, in the items' order, each once."""
+    needs: dict[str, dict[str, Case]] = {"translation": {}}
+    for item in items:
+        needs["translation"][item.case.id] = item.case
+        for kind in item.selection.evidence:
+            needs.setdefault(kind, {})[item.case.id] = item.case
+    return {kind: list(cases.values()) for kind, cases in needs.items()}
+
+
+def make_judge(gnt: GntSession) -> Provider[Translation, Judgement] | None:
+    """The judge of ``--gnt-judge``; None where it is switched off.
+
+    Raises:
+        GntError: unknown judge.
+    """
+    name = gnt.settings.judge
+    if name == "none":
+        return None
+    settings = gnt.files.judge(name)
+    if settings.kind == "lexicon":
+        from pytest_gnt.judges.lexicon import LexiconJudge, accuracy_rows
+
+        judge = LexiconJudge()
+        gnt.judge_about = {"name": name, "title": settings.title, "quality": accuracy_rows()}
+        gnt.parts["judge"] = f"{name}@{judge.revision[:DIGITS]}"
+        return judge
+    hook = gnt.config.hook.pytest_gnt_judge
+    found: Provider[Translation, Judgement] | None = hook(
+        config=gnt.config, name=name, settings=settings.model_dump()
+    )
+    if found is None:
+        raise GntError(f"judge {name!r}: unknown kind {settings.kind!r}.{did_you_mean(settings.kind, ['lexicon'])}")
+    gnt.judge_about = {"name": name, "title": settings.title, "quality": []}
+    gnt.parts["judge"] = f"{name}@{digest(settings.model_dump())[:DIGITS]}"
+    return found
+
+
+def make_attitudes(gnt: GntSession) -> Attitudes | None:
+    """Alignment and attitude scores by ``--gnt-attitude-model``; None where it is switched off.
+
+    Raises:
+        GntError: unknown attitude model, or its weights or packages are not there.
+    """
+    settings = gnt.settings
+    name = settings.attitude_model or gnt.files.model(str(settings.model)).attitude_model or DEFAULT_ATTITUDE_MODEL
+    if name == "none":
+        return None
+    from pytest_gnt.pipeline.attitudes import Attitudes
+
+    attitude = gnt.files.attitude_model(name)
+    scorer: Any
+    if attitude.kind == "recorded":
+        from pytest_gnt.metrics.attitude import RecordedScorer
+
+        if attitude.path is None:
+            raise GntError(f"attitude model {name!r}: kind recorded needs path = \"…\"")
+        scorer = RecordedScorer(gnt.files.path(attitude.path))
+    elif attitude.kind == "transformers":
+        from pytest_gnt.engines.transformers_scorer import CausalScorer
+        from pytest_gnt.metrics.attitude import AttitudeScorer
+
+        if attitude.model is None:
+            raise GntError(f"attitude model {name!r}: kind transformers needs model = \"…\"")
+        scorer = AttitudeScorer(CausalScorer(attitude.model, device=attitude.device, batch_size=attitude.batch_size))
+    else:
+        raise GntError(f"attitude model {name!r}: kind {attitude.kind} is not part of this version")
+    gnt.parts["attitude"] = f"{name}@{digest(scorer.context())[:DIGITS]}.{attitude.zero}.d{settings.delta:g}"
+    return Attitudes(scorer, zero=attitude.zero, delta=settings.delta)
+
+
+def make_metrics(gnt: GntSession) -> list[Provider[Translation, Quality]]:
+    """BLEU and chrF, and what other plugins provide."""
+    from pytest_gnt.metrics.bleu import OverlapProvider, signatures
+
+    metrics: list[Provider[Translation, Quality]] = [OverlapProvider()]
+    names = ["bleu+chrf@sacrebleu" + dict(signatures("13a"))["bleu"].rpartition(":")[2]]
+    for provided in gnt.config.hook.pytest_gnt_metrics(config=gnt.config):
+        metrics += provided.values()
+        names += provided
+    gnt.parts["quality"] = ",".join(names)
+    return metrics
