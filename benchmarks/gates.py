@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -308,9 +308,7 @@ def main() -> None:
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for place, scenario in enumerate(SCENARIOS):
         if options.runs:
-            scenario = Scenario(
-                **{name: getattr(scenario, name) for name in Scenario.__slots__} | {"runs": options.runs}
-            )
+            scenario = replace(scenario, runs=options.runs)
         print(table_row(scenario, options.seed + place), flush=True)
     if options.check:
         for runs in simulate(Scenario("check", hit=0.05, runs=10), options.seed):

@@ -8,21 +8,28 @@ Install Apertium and its English-Spanish data (Debian, Ubuntu: ``apt install ape
     argv = ["python3", "examples/apertium_adapter.py"]
 
 and run ``pytest --gnt-model=apertium --gnt-langs=es suites/``. The file is also a pattern for an adapter of your own:
-read one JSON request a line, write one JSON reply a line, flush each, and keep the engine running in between.
+read JSON requests, one a line, write JSON replies, one a line, in any order, and flush.
 
-What is special about Apertium: its text format gives a meaning to many signs (``[`` starts formatting, ``^ $ /`` separate
-words, ``@ * #`` mark unknown ones …), and whole lines flow together. So such signs travel as private-use characters,
-every sentence ends in a mark of its own, and a NUL byte makes Apertium answer at once without ending the process.
+What is special about Apertium:
+
+- A process takes half a second to start and answers only when its input ends. So all requests that are waiting go
+  through one process together; pytest-gnt sends a whole batch at once.
+- Its text format gives a meaning to many signs (``[`` starts formatting, ``^ $ /`` separate words, ``@ * #`` mark
+  unknown ones …), and lines flow together. So such signs travel as private-use characters, sentences are separated by
+  NUL bytes, and each one carries its number to the other side.
 """
 
 from __future__ import annotations
 
 import json
+import queue
 import re
 import shutil
 import subprocess
 import sys
-from typing import IO
+import threading
+import time
+from collections import defaultdict
 
 MODES = {("en", "es"): "eng-spa", ("es", "en"): "spa-eng"}
 SIGNS = "\\[]{}^$/@<>~#*+"
@@ -30,66 +37,79 @@ FIRST_STAND_IN = 0xF700
 STAND_INS = {ord(sign): chr(FIRST_STAND_IN + number) for number, sign in enumerate(SIGNS)}
 SIGNS_AGAIN = {ord(stand_in): chr(sign) for sign, stand_in in STAND_INS.items()}
 CONTROL = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]+")
+NUMBER = re.compile(r"\[\]\[(\d+)\]\Z")
+SETTLE_SECONDS = 0.05
+
+Request = dict[str, str]
 
 
-class Apertium:
-    """One running Apertium pipeline for one translation direction."""
-
-    def __init__(self, mode: str) -> None:
-        # -z: answer at each NUL byte; -u: no marks on unknown words; -f none: the text is not looked at as a document.
-        self._process = subprocess.Popen(
-            ["apertium", "-z", "-u", "-f", "none", mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self._count = 0
-
-    def translate(self, text: str) -> str:
-        """Translate one sentence."""
-        prepared = CONTROL.sub(" ", text).strip()
-        if not prepared:
-            return ""
-        self._count += 1
-        mark = f"[][{self._count}]"
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{prepared.translate(STAND_INS)}{mark}\0".encode())
-        self._process.stdin.flush()
-        answer = read_until_nul(self._process.stdout)
-        if not answer.endswith(mark):
-            raise RuntimeError(f"Apertium answered out of step: {answer[-60:]!r} does not end in {mark}")
-        return re.sub(r"\\(.)", r"\1", answer[: -len(mark)]).translate(SIGNS_AGAIN).strip()
+def translate(sentences: list[str], mode: str) -> dict[int, str]:
+    """Translate sentences in one Apertium process. The result holds what came back, by position."""
+    text = "".join(
+        f"{CONTROL.sub(' ', sentence).strip().translate(STAND_INS)}[][{number}]\0"
+        for number, sentence in enumerate(sentences)
+    )
+    # -z: NUL bytes end sentences; -u: no marks on unknown words; -f none: the text is not looked at as a document.
+    command = ["apertium", "-z", "-u", "-f", "none", mode]
+    done = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, check=True)  # noqa: S603
+    found: dict[int, str] = {}
+    for part in done.stdout.decode("utf-8", "replace").split("\0"):
+        number = NUMBER.search(part)
+        if number:
+            plain = re.sub(r"\\(.)", r"\1", part[: number.start()])
+            found[int(number[1])] = plain.translate(SIGNS_AGAIN).strip()
+    return found
 
 
-def read_until_nul(stream: IO[bytes]) -> str:
-    """What comes before the next NUL byte."""
-    parts = bytearray()
-    while (byte := stream.read(1)) != b"\0":
-        if not byte:
-            raise RuntimeError("Apertium has ended")
-        parts += byte
-    return parts.decode("utf-8")
+def fault(request: Request) -> str | None:
+    """Why a request cannot be translated, if so."""
+    if (request["source_lang"], request["target_lang"]) not in MODES:
+        return f"no Apertium data for {request['source_lang']} to {request['target_lang']}"
+    if any(ord(character) in SIGNS_AGAIN for character in request["source"]):
+        return "the sentence holds private-use characters that this adapter needs itself"
+    return None
 
 
-def reply(request: dict[str, str], engines: dict[str, Apertium]) -> dict[str, str]:
-    """The reply to one request."""
-    mode = MODES.get((request["source_lang"], request["target_lang"]))
-    if mode is None:
-        return {"error": f"no Apertium data for {request['source_lang']} to {request['target_lang']}"}
-    source = request["source"]
-    if any(ord(character) in SIGNS_AGAIN for character in source):
-        return {"error": "the sentence holds private-use characters that this adapter needs itself"}
-    if mode not in engines:
-        engines[mode] = Apertium(mode)
-    return {"translation": engines[mode].translate(source)}
+def answer(requests: list[Request]) -> None:
+    """Write a reply to each request."""
+    by_mode: dict[str, list[Request]] = defaultdict(list)
+    for request in requests:
+        why = fault(request)
+        if why:
+            reply(request, error=why)
+        else:
+            by_mode[MODES[request["source_lang"], request["target_lang"]]].append(request)
+    for mode, members in by_mode.items():
+        texts = translate([request["source"] for request in members], mode)
+        for number, request in enumerate(members):
+            if number in texts:
+                reply(request, translation=texts[number])
+            else:
+                reply(request, error="Apertium gave nothing back for this sentence")
+
+
+def reply(request: Request, **fields: str) -> None:
+    print(json.dumps({"id": request["id"], **fields}), flush=True)
+
+
+def read_requests(waiting: queue.SimpleQueue[Request | None]) -> None:
+    for line in sys.stdin:
+        waiting.put(json.loads(line))
+    waiting.put(None)
 
 
 def main() -> int:
     if shutil.which("apertium") is None:
         print("apertium is not installed (Debian, Ubuntu: apt install apertium-eng-spa)", file=sys.stderr)
         return 3
-    engines: dict[str, Apertium] = {}
-    for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps({"id": request["id"], **reply(request, engines)}), flush=True)
+    waiting: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+    threading.Thread(target=read_requests, args=(waiting,), daemon=True).start()
+    while (first := waiting.get()) is not None:
+        time.sleep(SETTLE_SECONDS)
+        group: list[Request] = [first]
+        while not waiting.empty() and (request := waiting.get()) is not None:
+            group.append(request)
+        answer(group)
     return 0
 
 

@@ -55,7 +55,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> object:
     config = session.config
-    if SESSION not in config.stash or _controls_workers(config):
+    if SESSION not in config.stash or config.option.collectonly or _controls_workers(config):
         return None
     return _control(config).prepare(session) or None
 

@@ -102,7 +102,7 @@ def load_config(root: Path) -> Config:
         models={name: _model(name, table, where) for name, table in own["models"].items()},
         judges=_named(JudgeSettings, own["judges"], f"{where} [judges."),
         attitude_models=_named(AttitudeSettings, own["attitude_models"], f"{where} [attitude_models."),
-        corpora=_named(CorpusSettings, own["corpora"], f"{where} [corpora."),
+        corpora=_named(CorpusSettings, {k: _tuples(v) for k, v in own["corpora"].items()}, f"{where} [corpora."),
         gates=own["gates"],
     )
 
@@ -133,8 +133,11 @@ def _tables(data: dict[str, Any], path: Path) -> dict[str, dict[str, Any]]:
     return {name: dict(data.get(name, {})) for name in TABLES}
 
 
-def _tuples(run: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in run.items()}
+def _tuples(table: Any) -> Any:
+    """A table with its lists as tuples: what the settings hold does not change."""
+    if not isinstance(table, dict):
+        return table
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
 def _named(kind: type[T], tables: Mapping[str, Any], where: str) -> dict[str, T]:

@@ -168,6 +168,7 @@ class CorpusSettings(Table):
         path: file or folder, relative to the configuration file.
         loader: ``table`` (documented columns), ``mgente`` or ``ambgimt`` (the public files), or a plugin's.
         lang: target language of a table that has no ``lang`` column.
+        langs: target languages to make cases for; AmbGIMT's sentences can be put, without references, into any.
         columns: own column names for the documented ones, e.g. ``{source = "src"}``.
         options: further settings of the loader.
     """
@@ -175,5 +176,6 @@ class CorpusSettings(Table):
     path: str
     loader: str = "table"
     lang: str | None = None
+    langs: tuple[str, ...] | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)

@@ -83,10 +83,10 @@ def italian_feminine(lemma: str) -> str:
 
 def _italian_pair(masculine: str, feminine: str, flags: frozenset[str]) -> Iterator[Form]:
     if masculine == feminine:
-        yield masculine, Entry("common", "", "s", masculine, flags)
         plurals_m, plurals_f = set(_italian_plurals(masculine, "M")), set(_italian_plurals(masculine, "F"))
+        yield masculine, Entry("common", "", "" if masculine in plurals_m else "s", masculine, flags)
         if plurals_m == plurals_f:
-            for form in sorted(plurals_m):
+            for form in sorted(plurals_m - {masculine}):
                 yield form, Entry("common", "", "p", masculine, flags)
             return
     else:

@@ -10,8 +10,9 @@ Form = tuple[str, Entry]
 
 ADJECTIVE_ENDINGS = ("e", "er", "en", "em", "es")
 _SHORT_HEADS = frozenset({"Mann", "Männer", "Männern", "Frau", "Frauen", "Sohn", "Dame", "Damen", "Kraft", "Leute", "Arzt", "Ärzte"})
-_MIN_HEAD = 5
+_MIN_HEAD = 6
 _MIN_PREFIX = 3
+_MIN_ADJECTIVE = 9
 
 
 def forms(row: Row) -> Iterator[Form]:
@@ -70,6 +71,11 @@ def look_up(lexicon: Lexicon, word: str) -> tuple[Entry, ...]:
         head = word[start:].capitalize()
         if lexicon.has("thing", head):
             return ()
-        if (len(head) >= _MIN_HEAD or head in _SHORT_HEADS) and head in lexicon.forms:
+        if (len(head) >= _MIN_HEAD or head in _SHORT_HEADS) and _is_compound_head(lexicon.forms.get(head, ())):
             return lexicon.forms[head]
     return ()
+
+
+def _is_compound_head(entries: tuple[Entry, ...]) -> bool:
+    """Used adjectives with short stems are no heads: ``Verhalten`` holds no ``Alten``."""
+    return any("adjn" not in entry.flags or len(entry.lemma) >= _MIN_ADJECTIVE for entry in entries)

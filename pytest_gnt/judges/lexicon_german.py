@@ -23,6 +23,8 @@ _FEMININE_E = re.compile(r"^(?:die|diese|jene|jede|diejenige|dieselbe|welche|man
 _MASCULINE_EN = re.compile(r"^(?:dem|des|zum|vom|beim|im|am|(?:dies|jen|jed|manch)e[ms]|(?:[mds]?ein|kein|ihr|unser|eur)(?:en|em|es))$")
 _FEMININE_EN = re.compile(r"^(?:zur|(?:dies|jen|jed|manch|welch)er|(?:[mds]?ein|kein|ihr|unser|eur)er)$")
 _EIN = re.compile(r"^(?:[mds]?ein|kein|ihr|unser|euer)$")
+_ARTICLES = frozenset("der die den dem ein eine einen einem einer".split())
+_PREPOSITIONS = frozenset("in im an am auf aus bei beim mit nach seit von vom zu zum zur über unter vor für durch gegen ohne um".split())
 _PLURAL_ER = frozenset("vieler einiger mehrerer aller zweier dreier weniger anderer".split())
 _MASCULINE_ARTICLE = re.compile(r"^(?:der|den|dem|des|zum|vom|beim|(?:dies|jen|jed)e[rnms]|(?:[mds]?ein|kein|unser|ihr)(?:en|em|es)?)$")
 _FEMININE_ARTICLE = re.compile(r"^(?:die|zur|diese|jene|jede|(?:[mds]?ein|kein|unser|ihr)er?)$")
@@ -161,7 +163,18 @@ class GermanRules:
             if self.lex.has("det", low) and not (low in {"viele", "einige", "mehrere"}):
                 return low
             if not self.s.is_word(place) or not _ADJECTIVE.search(low):
+                break
+        return self._extended_attribute(index)
+
+    def _extended_attribute(self, index: int) -> str:
+        """``Der in den Ruhestand gehende Vorgesetzte``: the determiner stands before a preposition."""
+        if not _ADJECTIVE.search(self.s.low(index - 1)):
+            return ""
+        for place in range(index - 3, max(-1, index - 9), -1):
+            if not self.s.is_word(place):
                 return ""
+            if self.s.low(place) in _ARTICLES and self.s.low(place + 1) in _PREPOSITIONS:
+                return self.s.low(place)
         return ""
 
     def _number(self, index: int) -> Number:

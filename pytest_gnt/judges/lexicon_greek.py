@@ -10,7 +10,8 @@ from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
 from pytest_gnt.judges.lexicon_source import Number
 from pytest_gnt.judges.lexicon_text import without_accents
 
-_ADJECTIVE = re.compile(r"(?:[οό]ς|[οό]|[οό]ύ|ου|ού|οι|οί|ους|ούς|[ωώ]ν|[ηή]|[ηή]ς|[αά]|[αά]ς|ες|ές|ε)$")
+_STEM = r"(?:ικ|ακ|ικ|ιακ|μέν|μεν|αί|αι|ιν|ειν|ίσι|ιμ|ερ|ύτερ|ότατ|ύτατ|οτερ|πιν|ών|ώδ|νέ|έν|ικ)"
+_ADJECTIVE = re.compile(rf"{_STEM}(?:[οό]ς?|ού|ου|οι|οί|ους|ούς|[ωώ]ν|[ηή]ς?|[αά]ς?|ες|ές|ε)$")
 _MASCULINE_ADJECTIVE = re.compile(r"(?:[οό]ς|οι|οί|ους|ούς)$")
 _FEMININE_ADJECTIVE = re.compile(r"(?:[ηή]ς?|ες|ές)$")
 _PARTICIPLE = re.compile(r"μέν(?:ος|οι|η|ες)$")
@@ -103,7 +104,9 @@ class GreekRules:
     def _adjective_at(self, place: int) -> bool:
         word = self.s.low(place)
         closed = any(self.lex.has(kind, word) for kind in ("func", "cop", "adv")) or word in _LINKS
-        return len(word) > 2 and not closed and _ADJECTIVE.search(word) is not None
+        if closed or len(word) < 3:
+            return False
+        return self.plain[place] in self.lex.adjectives or self.lex.has("adjec", word) or _ADJECTIVE.search(word) is not None
 
     def _fixed_end(self, index: int) -> int:
         return index + 1 if self.s.low(index + 1) in {"αυτό", "αυτά", "μας", "σας"} and self.s.free(index + 1) else index

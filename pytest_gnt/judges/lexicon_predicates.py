@@ -100,7 +100,8 @@ class RomancePredicates:
 
     def _fixed_subject(self, index: int) -> bool:
         subject = self.s.subject_before(index, reach=3)
-        return subject is not None and subject.fixed
+        comma = any(self.s.low(place) == "," for place in range(index - 3, index))
+        return subject is not None and subject.fixed and not comma
 
     def _third_person(self, start: int, place: int, gender: PhraseGender, number: Number) -> None:
         subject = self.s.subject_before(start)

@@ -17,8 +17,10 @@ _DEFINITE = frozenset(
 )
 _TITLES = frozenset("signor signora signori signore signorina señor señora señores señoras señorita sr sra srta don doña".split())
 _DEGREE = frozenset("più meno molto così tanto más menos muy tan".split())
+_BEFORE_ARTICLE = frozenset("tutti tutte tutto tutta entrambi entrambe ambedue todos todas todo toda ambos ambas".split())
+_AND = frozenset("e ed o y u ni né".split())
 _OF = {"it": frozenset(["di"]), "es": frozenset(["de"])}
-_PLURAL_VERB = {"it": re.compile(r"no$"), "es": re.compile(r"n$")}
+_PLURAL_VERB = {"it": re.compile(r"(?:no|iamo|emo|[aei]te)$"), "es": re.compile(r"(?:n|mos|[áé]is)$")}
 # agent suffixes of nouns that the lexicon does not hold: (ending, gender, number); trusted right after a determiner only
 _AGENTS = {
     "it": (
@@ -123,16 +125,20 @@ class RomanceNouns:
         return True
 
     def _agrees(self, index: int, entry: Entry) -> bool:
+        """``persone anziane``, ``personas voluntarias``: an adjective, or a person noun used as one, that agrees."""
         word = self.s.low(index)
+        if any(self.lex.has(kind, word) for kind in ("det", "func", "cop", "pron", "perf")):
+            return False
         if (entry.gender, entry.number) in self.lex.adjectives.get(word, ()):
             return True
-        endings = _ADJECTIVE_ENDINGS[self.lang].get((entry.gender, entry.number), ())
-        reserved = self.lex.has("det", word) or self.lex.has("func", word) or self.lex.has("cop", word) or self.lex.has("pron", word)
-        return len(word) > 4 and not reserved and word.endswith(endings) and word not in self.lex.forms
+        readings = self.lex.forms.get(word, ())
+        if readings:
+            return any(e.role != "fixed" and e.gender in {"", entry.gender} and e.number in {"", entry.number} for e in readings)
+        return _ADJECTIVE[self.lang][entry.gender, entry.number].search(word) is not None
 
     def _agent(self, index: int) -> bool:
         word = self.s.low(index)
-        if len(word) < 7 or self.lex.has("thing", word) or word in self.lex.adjectives:
+        if len(word) < 7 or not self.s.cues.agents or self.lex.has("thing", word) or word in self.lex.adjectives:
             return False
         for ending, gender, number in _AGENTS[self.lang]:
             if word.endswith(ending) and self._after_determiner(index, number):
@@ -143,7 +149,7 @@ class RomanceNouns:
 
     def _after_determiner(self, index: int, number: str) -> bool:
         left = self.left_of(index, number)
-        return index - left.start == 1 and bool(left.determiners)
+        return bool(left.determiners) or (number == "s" and self.lex.has("lead", self.s.low(index - 1)))
 
     # where a noun may stand
 
@@ -161,15 +167,22 @@ class RomanceNouns:
 
     def _head_position(self, index: int, entry: Entry) -> bool:
         left = self.left_of(index, entry.number)
-        before = self.s.low(left.start - 1)
-        led = bool(left.determiners) or self.lex.has("we", before) or before in _TITLES
-        if not led or (not left.determiners and left.start != index):
+        if not left.determiners and not self._led(index, entry.number):
             return False
         if entry.number == "s" and entry.flags & {"nat"} and left.determiners and left.determiners[0] in _DEFINITE:
             return False
-        if entry.flags & {"pre"} or left.degree:
+        if entry.flags & {"pre"} or left.degree or not left.determiners:
             return self.closes(index, entry.number)
         return True
+
+    def _led(self, index: int, number: str) -> bool:
+        """Whether a word stands before that a bare noun may follow: ``noi politici``, ``fra europei``, ``come politico``."""
+        before = self.s.low(index - 1)
+        if self.lex.has("we", before) or self.lex.has("lead", before) or before in _TITLES:
+            return True
+        if before in _AND and index >= 2 and (owner := self.s.owner[index - 2]) is not None:
+            return bool(owner.lemma) and not owner.fixed
+        return number == "p" and (self.lex.has("prep", before) or before in _DEGREE)
 
     def closes(self, index: int, number: str) -> bool:
         """Whether the noun phrase ends here: what follows is no noun that the word could belong to."""
@@ -178,51 +191,56 @@ class RomanceNouns:
             return True
         if any(self.lex.has(kind, following) for kind in ("func", "cop", "perf", "adv", "art")):
             return True
+        if following in self.lex.adjectives or any("head" in entry.flags for entry in self.lex.forms.get(following, ())):
+            return self.closes(index + 1, number)
         return number == "p" and _PLURAL_VERB[self.lang].search(following) is not None
 
     # what stands around a noun
 
     def left_of(self, index: int, number: str) -> NounPhrase:
-        """Walk left over determiners (and one adjective or a degree word between them and the noun)."""
+        """Walk left over determiners, known adjectives and a degree word between them and the noun.
+
+        A definite article opens the phrase; only "all", "both" or a number may stand before it.
+        """
         phrase = NounPhrase(index)
         place = index - 1
+        opened = False
         while place >= 0 and index - place <= 5 and self.s.free(place):
             word = self.s.low(place)
             rows = [row for row in self.lex.of("det", word) if not number or row[1] == "sp" or row[1] == number]
+            if opened and word not in _BEFORE_ARTICLE:
+                break
             if rows:
                 phrase.determiners.append(word)
                 phrase.evidence.append((word, rows[0][0]))
+                opened = opened or word in _DEFINITE
             elif word in _DEGREE and self.lex.has("det", self.s.low(place - 1)):
                 phrase.degree = True
-            elif not self._adjective_between(place, number):
-                break
+            elif shown := self._adjective_between(place, number):
+                phrase.evidence.append((word, shown))
             else:
-                phrase.evidence.append((word, self._between_gender(place, number)))
+                break
             phrase.start = place
             place -= 1
         return phrase
 
-    def _adjective_between(self, place: int, number: str) -> bool:
-        word = self.s.low(place)
+    def _adjective_between(self, place: int, number: str) -> str:
+        """The genders that a known adjective after a determiner allows; empty where the word is none."""
         if not any(row[1] == "sp" or not number or row[1] == number for row in self.lex.of("det", self.s.low(place - 1))):
-            return False
-        if any(self.lex.has(kind, word) for kind in ("func", "cop", "pron")) or word in self.lex.forms:
-            return False
-        return word in self.lex.adjectives or (number == "p") == (word[-1:] in {"i", "e"} if self.lang == "it" else word[-1:] == "s")
-
-    def _between_gender(self, place: int, number: str) -> str:
+            return ""
         readings = {gender for gender, n in self.lex.adjectives.get(self.s.low(place), ()) if not number or n == number}
-        return "".join(sorted(readings)) or "MF"
+        return "".join(sorted(readings))
 
     def _right_adjective(self, index: int, entry: Entry) -> int:
-        following = index + 1
-        if self.s.free(following) and self._adjective_gender(following, entry.number):
-            return following
+        """``parlamentari eletti``, ``agenti di polizia destinati``: where an adjective shows the gender of the noun."""
+        for place in (index + 1, index + 3 if self.s.low(index + 1) in _OF[self.lang] else index + 1):
+            if self.s.is_word(place) and self.s.owner[place] is None and self._adjective_gender(place, entry.number):
+                return place
         return index
 
     def _adjective_gender(self, index: int, number: str) -> str:
         word = self.s.low(index)
-        if self.lex.has("func", word) or self.lex.has("det", word) or self.lex.has("cop", word):
+        if any(self.lex.has(kind, word) for kind in ("func", "det", "cop", "art", "stop")):
             return ""
         readings = {gender for gender, n in self.lex.adjectives.get(word, ()) if n == number}
         readings |= {e.gender for e in self.lex.forms.get(word, ()) if "nat" in e.flags and e.gender and e.number == number}
@@ -293,12 +311,18 @@ class RomanceNouns:
 
 
 _GENDER_WORD = {"M": "masculine", "F": "feminine"}
-_ADJECTIVE_ENDINGS = {
+_STEM = {
+    "it": r"(?:[aiu]t|[ioue]tt|[ieou]st|[eo]rs|[aeo]nt|os|iv|ic|an|es|istic)",
+    "es": r"(?:[ai]d|iert|uest|os|iv|ic|an|ístic)",
+}
+_ADJECTIVE = {
     "it": {
-        ("F", "s"): ("a", "e"), ("F", "p"): ("e", "i"), ("M", "s"): ("o", "e"), ("M", "p"): ("i",),
+        ("F", "s"): re.compile(rf"{_STEM['it']}a$|(?:[ai]l|nt|es)e$"), ("F", "p"): re.compile(rf"{_STEM['it']}h?e$|(?:[ai]l|nt|es)i$"),
+        ("M", "s"): re.compile(rf"{_STEM['it']}o$|(?:[ai]l|nt|es)e$"), ("M", "p"): re.compile(rf"{_STEM['it']}h?i$|(?:[ai]l|nt|es)i$"),
     },
     "es": {
-        ("F", "s"): ("a",), ("F", "p"): ("as",), ("M", "s"): ("o",), ("M", "p"): ("os",),
+        ("F", "s"): re.compile(rf"{_STEM['es']}a$|(?:[ai]l|nte)$"), ("F", "p"): re.compile(rf"{_STEM['es']}as$|(?:[ai]l|nt)es$"),
+        ("M", "s"): re.compile(rf"{_STEM['es']}o$|(?:[ai]l|nte)$"), ("M", "p"): re.compile(rf"{_STEM['es']}os$|(?:[ai]l|nt)es$"),
     },
 }  # fmt: skip
 

@@ -32,6 +32,7 @@ _THEY = frozenset("they them their theirs themselves".split())
 _THOSE = frozenset("those who whoever whom whose anyone anybody everyone everybody people persons others".split())
 _SPEAKER = frozenset("i me my mine myself".split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_AGENT = re.compile(r"\w{3,}(?:er|or|ist|ian|ant|ent|ee|man|men|person|people|ologist)s?$")
 _MISS = re.compile(r"\bMiss(?:es)?\s+[A-Z]")
 _CONTRACTION = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
 
@@ -44,6 +45,7 @@ class SourceCues:
         words: the cue words found for each gender and number.
         third: genders of which the source has a third-person pronoun.
         they, those, it, speaker: whether it has such a word.
+        agents: whether it has a word that may name a person by an agent suffix (``distributor``).
     """
 
     words: dict[tuple[PhraseGender, Number], tuple[str, ...]]
@@ -52,6 +54,7 @@ class SourceCues:
     those: bool
     it: bool
     speaker: bool
+    agents: bool
 
     def support(self, gender: PhraseGender, number: Number) -> str | None:
         """The cue word that speaks for a phrase of this gender and number, or None.
@@ -91,4 +94,5 @@ def read_source(source: str) -> SourceCues:
         those=any(word in present for word in _THOSE),
         it="it" in present or "its" in present,
         speaker=any(word in present for word in _SPEAKER),
+        agents=any(_AGENT.search(word) for word in present),
     )

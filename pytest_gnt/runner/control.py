@@ -38,6 +38,7 @@ class Control:
         self.failure: str | None = None
         self.recorder: Recorder | None = None
         self.summary: dict[str, Any] | None = None
+        self.empty = False
         self.crashed = 0
         self._expected: int | None = None
 
@@ -53,6 +54,7 @@ class Control:
         try:
             self.gnt.check()
             if not items:
+                self.empty = bool(self.gnt.corpora)
                 return False
             from pytest_gnt.runner.progress import progress_for
 
@@ -155,7 +157,7 @@ class Control:
             terminal.line(f"ERROR: {self.failure}", red=True)
         if self.summary is not None:
             print_summary(terminal, self.summary, self.report_folder, self.gnt.settings.max_unscored_rate)
-        elif self.failure is None and self.gnt.selected_nothing:
+        elif self.empty:
             terminal.section("pytest-gnt")
             terminal.line(f"no case was selected: {self.gnt.selection_text()}")
 

@@ -11,6 +11,7 @@ from pytest_gnt.corpora.source import CorpusData, CorpusLoader, CorpusSource
 from pytest_gnt.errors import GntError
 
 if TYPE_CHECKING:
+    from pytest_gnt.config import CorpusSettings
     from pytest_gnt.runner.session import GntSession
 
 PUBLIC = ("mgente", "ambgimt")
@@ -25,17 +26,15 @@ def load_corpus(gnt: GntSession, name: str) -> CorpusData:
     langs = gnt.settings.langs
     own = gnt.files.corpora.get(name)
     if own is not None:
-        options: dict[str, object] = {**own.options, "columns": own.columns}
-        if own.lang is not None:
-            options["lang"] = own.lang
-        source = CorpusSource(name=name, root=gnt.files.path(own.path), langs=langs, options=options)
-        return _existing(own.loader, gnt)(source)
+        return _existing(own.loader, gnt)(_own_source(gnt, name, own))
     if name not in PUBLIC:
         known = sorted({*PUBLIC, *gnt.files.corpora})
         raise GntError(
             f"unknown corpus {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}. "
             "Add your own as [corpora.NAME] in gnt.toml."
         )
+    if name == "ambgimt":
+        langs = None  # --gnt-langs selects among the languages there are; AmbGIMT could be put into any language
     if gnt.settings.data is None:
         return _sample(name)(CorpusSource(name=name, root=Path(), langs=langs))
     root = gnt.path(gnt.settings.data)
@@ -44,6 +43,14 @@ def load_corpus(gnt: GntSession, name: str) -> CorpusData:
             f"--gnt-data: {root} is not a folder. It should hold mgente/ and ambgimt/ with the public files."
         )
     return _existing(name, gnt)(CorpusSource(name=name, root=root, langs=langs))
+
+
+def _own_source(gnt: GntSession, name: str, own: CorpusSettings) -> CorpusSource:
+    options: dict[str, object] = {**own.options, "columns": own.columns}
+    if own.lang is not None:
+        options["lang"] = own.lang
+    langs = own.langs if own.langs is not None or own.loader == "ambgimt" else gnt.settings.langs
+    return CorpusSource(name=name, root=gnt.files.path(own.path), langs=langs, options=options)
 
 
 def _existing(loader: str, gnt: GntSession) -> CorpusLoader:

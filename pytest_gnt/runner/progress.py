@@ -40,7 +40,7 @@ class Bars:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._terminal = terminal
-        self._console = Console(file=terminal._tw._file, force_terminal=terminal.isatty or None)
+        self._console = Console(file=terminal._tw._file, force_terminal=True if terminal.isatty else None)
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),

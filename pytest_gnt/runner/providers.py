@@ -71,16 +71,19 @@ def make_judge(gnt: GntSession) -> Provider[Translation, Judgement] | None:
         return None
     settings = gnt.files.judge(name)
     if settings.kind == "lexicon":
-        from pytest_gnt.judges.lexicon import LexiconJudge, accuracy_rows
+        from pytest_gnt.judges.lexicon import LexiconJudge, shipped_accuracy
 
-        judge = LexiconJudge()
-        gnt.judge_about = {"name": name, "title": settings.title, "quality": accuracy_rows()}
-        gnt.parts["judge"] = f"{name}@{judge.revision[:DIGITS]}"
-        return judge
+        lexicon = LexiconJudge()
+        quality = [
+            {"gold": row["name"], **{key: row[key] for key in ("lang", "n", "accuracy", "macro_f1")}}
+            for row in shipped_accuracy().get("gold", ())
+            if row["split"] == "held-out"
+        ]
+        gnt.judge_about = {"name": name, "title": settings.title, "quality": quality}
+        gnt.parts["judge"] = f"{name}@{lexicon.context.key[:DIGITS]}"
+        return lexicon
     hook = gnt.config.hook.pytest_gnt_judge
-    found: Provider[Translation, Judgement] | None = hook(
-        config=gnt.config, name=name, settings=settings.model_dump()
-    )
+    found: Provider[Translation, Judgement] | None = hook(config=gnt.config, name=name, settings=settings.model_dump())
     if found is None:
         raise GntError(f"judge {name!r}: unknown kind {settings.kind!r}.{did_you_mean(settings.kind, ['lexicon'])}")
     gnt.judge_about = {"name": name, "title": settings.title, "quality": []}
@@ -106,14 +109,14 @@ def make_attitudes(gnt: GntSession) -> Attitudes | None:
         from pytest_gnt.metrics.attitude import RecordedScorer
 
         if attitude.path is None:
-            raise GntError(f"attitude model {name!r}: kind recorded needs path = \"…\"")
+            raise GntError(f'attitude model {name!r}: kind recorded needs path = "…"')
         scorer = RecordedScorer(gnt.files.path(attitude.path))
     elif attitude.kind == "transformers":
         from pytest_gnt.engines.transformers_scorer import CausalScorer
         from pytest_gnt.metrics.attitude import AttitudeScorer
 
         if attitude.model is None:
-            raise GntError(f"attitude model {name!r}: kind transformers needs model = \"…\"")
+            raise GntError(f'attitude model {name!r}: kind transformers needs model = "…"')
         scorer = AttitudeScorer(CausalScorer(attitude.model, device=attitude.device, batch_size=attitude.batch_size))
     else:
         raise GntError(f"attitude model {name!r}: kind {attitude.kind} is not part of this version")

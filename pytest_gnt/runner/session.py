@@ -125,10 +125,6 @@ class GntSession:
             self.failure = self.failure or error
             return []
 
-    @property
-    def selected_nothing(self) -> bool:
-        return bool(self._corpora) and not any(self._selected.values())
-
     def selection_text(self) -> str:
         """What was asked for, and what there was to choose from."""
         settings = self.settings

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 from pytest_gnt.config import (
     CommandModel,
     ModelSettings,
+    OpenAIModel,
     PluginModel,
     RecordedModel,
     RunSettings,
     TransformersModel,
+    VllmModel,
 )
 from pytest_gnt.config.files import did_you_mean
 from pytest_gnt.config.models import BACKENDS
 from pytest_gnt.errors import GntError
+from pytest_gnt.runner.engines import make_generator
 from pytest_gnt.work import Provider, digest
 
 if TYPE_CHECKING:
     from pytest_gnt.case import Case
-    from pytest_gnt.engines.protocol import Generator
     from pytest_gnt.evidence import Translation
     from pytest_gnt.prompts.builder import PromptBuilder
     from pytest_gnt.runner.session import GntSession
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 DEFAULT_PROMPT = "G+S"
 DEFAULT_SHOTS = 4
 DIGITS = 8
+WHOLE_BATCH = 128
+"""A quarter of the requests that one commit covers for an engine that batches by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,7 @@ def _recorded(gnt: GntSession, name: str, settings: RecordedModel, cases: Sequen
     if not path.exists():
         raise GntError(f"model {name!r}: there is no file {path}. Its path is relative to the configuration file.")
     every = [case for data in gnt.corpora for case in data.cases]
-    translator = RecordedTranslator(
-        path, system=settings.system, columns=settings.columns or None, cases=every
-    )
+    translator = RecordedTranslator(path, system=settings.system, columns=settings.columns or None, cases=every)
     return System(translator, {"model": f"{name}@{digest(translator.context())[:DIGITS]}"})
 
 
@@ -100,26 +102,20 @@ def _transformers(gnt: GntSession, name: str, settings: TransformersModel, cases
             max_new_tokens=settings.max_new_tokens,
         )
         return System(SequenceTranslator(engine), {"model": f"{name}@{digest(engine.context())[:DIGITS]}"})
-    from pytest_gnt.engines.transformers_causal import CausalGenerator
-
-    generator = CausalGenerator(
-        settings.model, dtype=settings.dtype, device=settings.device, batch_size=settings.batch_size
-    )
-    return _prompted(gnt, name, settings, generator, cases)
+    return _prompted(gnt, name, settings, cases)
 
 
 def _prompted(
-    gnt: GntSession, name: str, settings: TransformersModel, generator: Generator, cases: Sequence[Case]
+    gnt: GntSession, name: str, settings: TransformersModel | VllmModel | OpenAIModel, cases: Sequence[Case]
 ) -> System:
     from pytest_gnt.engines.protocol import Decoding
     from pytest_gnt.translators.prompted import PromptedTranslator
 
+    generator = make_generator(gnt, name, settings)
     prompts = make_prompts(gnt, settings, cases)
-    decoding = Decoding(
-        max_tokens=settings.max_new_tokens, temperature=settings.temperature, seed=gnt.settings.seed
-    )
+    decoding = Decoding(max_tokens=settings.max_new_tokens, temperature=settings.temperature, seed=gnt.settings.seed)
     translator = PromptedTranslator(
-        generator, prompts, decoding=decoding, constrain=settings.constrain, batch_size=4 * settings.batch_size
+        generator, prompts, decoding=decoding, constrain=settings.constrain, batch_size=commit_size(settings)
     )
     config = prompts.config
     text = f"{config.configuration}.{config.shots}"
@@ -131,6 +127,12 @@ def _prompted(
         "decoding": f"t{decoding.temperature:g}.max{decoding.max_tokens}" + ("" if settings.constrain else ".free"),
     }
     return System(translator, parts)
+
+
+def commit_size(settings: ModelSettings) -> int:
+    """How many requests one commit of the store covers: a few batches, or a few rounds of requests to a server."""
+    at_once = getattr(settings, "batch_size", None) or getattr(settings, "concurrency", None) or WHOLE_BATCH
+    return 4 * int(at_once)
 
 
 def make_prompts(gnt: GntSession, model: ModelSettings, cases: Sequence[Case]) -> PromptBuilder:
@@ -176,5 +178,7 @@ def _command(gnt: GntSession, name: str, settings: CommandModel, cases: Sequence
 _MAKERS: dict[str, Callable[[Any, str, Any, Sequence[Any]], System]] = {
     "recorded": _recorded,
     "transformers": _transformers,
+    "openai": _prompted,
+    "vllm": _prompted,
     "command": _command,
 }

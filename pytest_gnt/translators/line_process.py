@@ -25,7 +25,8 @@ MAX_LINE = 1_000_000
 
 _STDERR_LINES = 20
 _STDERR_WIDTH = 300
-_GRACE = 3.0
+_GRACE = 2.0
+"""Seconds that a program gets to end by itself."""
 
 
 class LineProcess:
@@ -93,7 +94,7 @@ class LineProcess:
             code: int | None = self._process.wait(_GRACE)
         except subprocess.TimeoutExpired:
             code = None
-        self._threads[2].join(_GRACE)
+        self._threads[2].join(_GRACE if code is not None else 0.1)
         if code is None:
             ended = "closed its output and runs on"
         elif code < 0:
