@@ -32,7 +32,7 @@ from pytest_gnt.verdicts.measures import Measure, measure_named
 from pytest_gnt.verdicts.results import Outcome, TestResult
 from pytest_gnt.verdicts.rules import DEFAULT_RULES, GateRule
 from pytest_gnt.verdicts.samples import Flips, Sample
-from pytest_gnt.verdicts.statistics import wilson
+from pytest_gnt.verdicts.statistics import mcnemar, wilson
 
 LANGS = ("it", "es", "de", "el")
 MEASURES = (
@@ -53,7 +53,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One row of the table. ``hit`` is how many points one set of Italian loses, by failures or as unscored cases."""
+    """One row of the table.
+
+    ``hit``: how many points one set of Italian loses, by failures or as unscored cases. ``masked``: share of cases that
+    the baseline's judge gave up on, beyond the noise, and the run's did not.
+    """
 
     title: str
     n: int = 750
@@ -61,6 +65,7 @@ class Scenario:
     hit: float = 0.0
     subset: int = 0
     unscored: bool = False
+    masked: float = 0.0
     runs: int = 300
 
 
@@ -69,6 +74,7 @@ SCENARIOS = (
     Scenario("Set-N of one language falls by 5 points", hit=0.05, runs=1000),
     Scenario("Set-G of one language falls by 5 points", hit=0.05, subset=1),
     Scenario("Set-N falls by 5 points, as unscored cases", hit=0.05, unscored=True),
+    Scenario("Set-N falls by 5 points, 5% of the baseline was unscored", hit=0.05, masked=0.05),
     Scenario("Set-N falls by 3 points", hit=0.03),
     Scenario("Set-N falls by 4 points", hit=0.04),
     Scenario("Set-N falls by 7 points", hit=0.07),
@@ -133,6 +139,7 @@ def two_runs(rng: np.random.Generator, scenario: Scenario, hit: bool) -> tuple[R
         members = np.arange(size) // n == scenario.subset
         struck = members & passed[1] & (rng.random(size) < scenario.hit / ACCURACY[scenario.subset])
         (runs[1].judged if scenario.unscored else runs[1].passed)[struck] = False
+        runs[0].judged[members & (rng.random(size) < scenario.masked)] = False
     return runs[0], runs[1]
 
 
@@ -219,6 +226,7 @@ def draft(rule: GateRule, measure: Measure, lang: str, sample: Sample) -> Draft:
             error=None,
             worsening=worsening(measure, sample, after - before),
             p=p_value(measure, sample, seed),
+            p_common=mcnemar(sample.flips.worse, sample.flips.better) if measure.kind == "rate" else None,
         ),
     )
 

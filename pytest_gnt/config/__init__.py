@@ -3,6 +3,7 @@
 from pytest_gnt.config.files import Config, load_config
 from pytest_gnt.config.models import (
     AttitudeSettings,
+    CometSettings,
     CommandModel,
     CorpusSettings,
     JudgeSettings,
@@ -17,6 +18,7 @@ from pytest_gnt.config.run import RunSettings
 
 __all__ = [
     "AttitudeSettings",
+    "CometSettings",
     "CommandModel",
     "Config",
     "CorpusSettings",

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_gnt.config.models import (
     BACKENDS,
     AttitudeSettings,
+    CometSettings,
     CorpusSettings,
     JudgeSettings,
     ModelSettings,
@@ -25,7 +26,7 @@ from pytest_gnt.errors import GntError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PRESETS = Path(__file__).with_name("presets.toml")
-TABLES = ("run", "models", "judges", "attitude_models", "corpora", "gates")
+TABLES = ("run", "models", "judges", "attitude_models", "comet", "corpora", "gates")
 
 T = TypeVar("T", bound=Table)
 
@@ -39,6 +40,7 @@ class Config:
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     judges: Mapping[str, JudgeSettings] = field(default_factory=dict)
     attitude_models: Mapping[str, AttitudeSettings] = field(default_factory=dict)
+    comet: Mapping[str, CometSettings] = field(default_factory=dict)
     corpora: Mapping[str, CorpusSettings] = field(default_factory=dict)
     gates: Mapping[str, Any] = field(default_factory=dict)
 
@@ -50,6 +52,13 @@ class Config:
 
     def attitude_model(self, name: str) -> AttitudeSettings:
         return lookup(name, self.attitude_models, "attitude model", "[attitude_models.NAME]")
+
+    def comet_models(self, names: str) -> dict[str, CometSettings]:
+        """The COMET models of a comma-separated list of names; none of them for ``none``."""
+        if names.strip() == "none":
+            return {}
+        asked = [name.strip() for name in names.split(",") if name.strip()]
+        return {name: lookup(name, self.comet, "COMET model", "[comet.NAME]") for name in asked}
 
     def path(self, text: str) -> Path:
         """A path of the configuration: ``package:…`` is what the product ships, anything else relative to the file."""
@@ -93,7 +102,7 @@ def load_config(root: Path) -> Config:
     presets = _tables(_read_toml(PRESETS), PRESETS)
     path, data = _find(root)
     own = _tables(data, path)
-    for section in ("models", "judges", "attitude_models", "corpora"):
+    for section in ("models", "judges", "attitude_models", "comet", "corpora"):
         own[section] = presets[section] | own[section]
     where = path.name
     return Config(
@@ -102,6 +111,7 @@ def load_config(root: Path) -> Config:
         models={name: _model(name, table, where) for name, table in own["models"].items()},
         judges=_named(JudgeSettings, own["judges"], f"{where} [judges."),
         attitude_models=_named(AttitudeSettings, own["attitude_models"], f"{where} [attitude_models."),
+        comet=_named(CometSettings, own["comet"], f"{where} [comet."),
         corpora=_named(CorpusSettings, {k: _tuples(v) for k, v in own["corpora"].items()}, f"{where} [corpora."),
         gates=own["gates"],
     )

@@ -161,6 +161,26 @@ class AttitudeSettings(Table):
     batch_size: Positive = 32
 
 
+class CometSettings(Table):
+    """A COMET model, run by an interpreter of its own.
+
+    Attributes:
+        kind: ``comet`` and ``xcomet`` compare with a reference, ``cometkiwi`` does not.
+        model: folder with ``checkpoints/model.ckpt`` and ``hparams.yaml``, checkpoint file, or hub id
+            ``owner/name[@revision]``.
+        python: the interpreter that has unbabel-comet; None takes this one, or the one that ``gnt setup comet`` made.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:N``.
+        timeout: seconds without an answer after which the worker is taken to hang; loading counts.
+    """
+
+    kind: Literal["comet", "xcomet", "cometkiwi"]
+    model: str
+    python: str | None = None
+    batch_size: Positive = 16
+    device: str = "auto"
+    timeout: float = Field(default=3600.0, gt=0)
+
+
 class CorpusSettings(Table):
     """A corpus of the user's own, or another place for a built-in one.
 

@@ -16,6 +16,7 @@ class RunSettings(Table):
         model: name of the system under test.
         judge: name of the judge of neutrality, or ``none``.
         attitude_model: name of the attitude model, or ``none``; None takes the model's own, else ``gemma270m``.
+        comet: names of COMET models, separated by commas, or ``none``.
         data: folder of the public corpora; None takes the shipped, hand-written sample.
         langs, identities: keep only these.
         prompt, shots, constraint: prompt configuration of systems that are prompted.
@@ -30,6 +31,7 @@ class RunSettings(Table):
     model: str | None = None
     judge: str = "lexicon"
     attitude_model: str | None = None
+    comet: str = "none"
     data: str | None = None
     langs: tuple[str, ...] | None = None
     identities: tuple[str, ...] | None = None

@@ -91,12 +91,16 @@ def _answer(data: JsonObject) -> dict[str, Any]:
         known = ", ".join(LANGUAGES)
         detail = f"The lexicon judge knows {known}, not {lang!r}: choose another judge."
         return _as_json(Verdict(reason=Reason.UNSUPPORTED_LANGUAGE, detail=detail))
-    return _as_json(judge_text(lang, data["source"], data["translation"], data["gender"], tuple(data["gendered_words"])))
+    return _as_json(
+        judge_text(lang, data["source"], data["translation"], data["gender"], tuple(data["gendered_words"]))
+    )
 
 
 def _as_json(verdict: Verdict) -> dict[str, Any]:
     return {
-        "phrases": [{"text": p.text, "gender": p.gender, "correct": p.correct, "note": p.note} for p in verdict.phrases],
+        "phrases": [
+            {"text": p.text, "gender": p.gender, "correct": p.correct, "note": p.note} for p in verdict.phrases
+        ],
         "label": verdict.label.value if verdict.label else None,
         "reason": verdict.reason.value if verdict.reason else None,
         "detail": verdict.detail,

@@ -73,7 +73,9 @@ def read_rows(lang: str) -> Iterator[Row]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise GntError(f"The lexicon of language {lang!r} cannot be read ({error}): install pytest-gnt anew.") from error
+        raise GntError(
+            f"The lexicon of language {lang!r} cannot be read ({error}): install pytest-gnt anew."
+        ) from error
     for line in text.split("\n"):
         if line and not line.startswith("#"):
             yield tuple(line.split("\t"))

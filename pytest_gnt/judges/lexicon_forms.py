@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache
 
 from pytest_gnt.judges import lexicon_forms_de as german
 from pytest_gnt.judges import lexicon_forms_el as greek
@@ -12,7 +12,7 @@ from pytest_gnt.judges.lexicon_data import Entry, Lexicon, Row, closed_classes, 
 Form = tuple[str, Entry]
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_lexicon(lang: str) -> Lexicon:
     """Read a language's data file and inflect its lemmas (once a process).
 

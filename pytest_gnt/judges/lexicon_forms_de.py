@@ -9,9 +9,12 @@ from pytest_gnt.judges.lexicon_data import Entry, Lexicon, Row
 Form = tuple[str, Entry]
 
 ADJECTIVE_ENDINGS = ("e", "er", "en", "em", "es")
-_SHORT_HEADS = frozenset({"Mann", "Männer", "Männern", "Frau", "Frauen", "Sohn", "Dame", "Damen", "Kraft", "Leute", "Arzt", "Ärzte"})
+_SHORT_HEADS = frozenset(
+    {"Mann", "Männer", "Männern", "Frau", "Frauen", "Sohn", "Dame", "Damen", "Kraft", "Leute", "Arzt", "Ärzte"}
+)
 _MIN_HEAD = 6
 _MIN_PREFIX = 3
+_MAX_WORD = 60
 _MIN_ADJECTIVE = 9
 
 
@@ -67,6 +70,8 @@ def look_up(lexicon: Lexicon, word: str) -> tuple[Entry, ...]:
         return ()
     if word in lexicon.forms:
         return lexicon.forms[word]
+    if len(word) > _MAX_WORD:
+        return ()
     for start in range(_MIN_PREFIX, len(word) - 3):
         head = word[start:].capitalize()
         if lexicon.has("thing", head):

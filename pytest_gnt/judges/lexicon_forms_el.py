@@ -73,7 +73,13 @@ def _paradigm(plain: str, kind: str, feminine: bool) -> tuple[_Paradigm | None, 
         if plain.endswith("ου"):
             return _FEM_OU, 2
         return (_FEM_A, 1) if plain.endswith("α") else (_FEM_I, 1)
-    for ending, paradigm in (("εασ", _EAS), ("οσ", _OS), ("ησ", _ISIS if kind == "commonis" else _IS), ("ασ", _AS), ("ουσ", _OUS)):
+    for ending, paradigm in (
+        ("εασ", _EAS),
+        ("οσ", _OS),
+        ("ησ", _ISIS if kind == "commonis" else _IS),
+        ("ασ", _AS),
+        ("ουσ", _OUS),
+    ):
         if plain.endswith(ending):
             return paradigm, len(ending)
     return None, 0

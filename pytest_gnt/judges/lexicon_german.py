@@ -9,24 +9,30 @@ from pytest_gnt.judges.lexicon_data import Entry
 from pytest_gnt.judges.lexicon_forms_de import look_up
 from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
 from pytest_gnt.judges.lexicon_source import Number
-from pytest_gnt.judges.lexicon_text import is_inclusive, opens_sentence
+from pytest_gnt.judges.lexicon_text import is_inclusive, opens_sentence, word_set
 
 _TITLES: dict[str, PhraseGender] = {"Frau": "F", "Herr": "M", "Herrn": "M", "Herren": "M", "Frauen": "F"}
 _FEMININE = re.compile(r"(?:er|ist|ent|ant|or|är|eur|at|og|ik|ier|ör|urg|et|oph|nd|al)in(nen)?$")
 _IST = re.compile(r"(?:al|on|iz|an|ur|er|en|in|ol|iv|ör|or|ar|og|ät|et)ist(?:en)?$")
 _ADJECTIVE = re.compile(r"[a-zäöüß](?:e|er|en|em|es)$")
-_VERBS = frozenset("hat haben ist sind war muss soll sollte kann könnte will wird würde weiß darf mag möchte hatte konnte musste".split())
+_VERBS = word_set("hat haben ist sind war muss soll sollte kann könnte will wird würde weiß darf mag möchte hatte konnte musste")
 
 # (determiner, ending of the used adjective) → gender; "?" is open between M and plural or F and plural
-_MASCULINE_E = frozenset("der dieser jener jeder derjenige derselbe welcher mancher solcher".split())
-_FEMININE_E = re.compile(r"^(?:die|diese|jene|jede|diejenige|dieselbe|welche|manche|solche|zur|(?:[mds]?ein|kein|ihr|unser|eure?)e)$")
-_MASCULINE_EN = re.compile(r"^(?:dem|des|zum|vom|beim|im|am|(?:dies|jen|jed|manch)e[ms]|(?:[mds]?ein|kein|ihr|unser|eur)(?:en|em|es))$")
+_MASCULINE_E = word_set("der dieser jener jeder derjenige derselbe welcher mancher solcher")
+_FEMININE_E = re.compile(
+    r"^(?:die|diese|jene|jede|diejenige|dieselbe|welche|manche|solche|zur|(?:[mds]?ein|kein|ihr|unser|eure?)e)$"
+)
+_MASCULINE_EN = re.compile(
+    r"^(?:dem|des|zum|vom|beim|im|am|(?:dies|jen|jed|manch)e[ms]|(?:[mds]?ein|kein|ihr|unser|eur)(?:en|em|es))$"
+)
 _FEMININE_EN = re.compile(r"^(?:zur|(?:dies|jen|jed|manch|welch)er|(?:[mds]?ein|kein|ihr|unser|eur)er)$")
 _EIN = re.compile(r"^(?:[mds]?ein|kein|ihr|unser|euer)$")
-_ARTICLES = frozenset("der die den dem ein eine einen einem einer".split())
-_PREPOSITIONS = frozenset("in im an am auf aus bei beim mit nach seit von vom zu zum zur über unter vor für durch gegen ohne um".split())
-_PLURAL_ER = frozenset("vieler einiger mehrerer aller zweier dreier weniger anderer".split())
-_MASCULINE_ARTICLE = re.compile(r"^(?:der|den|dem|des|zum|vom|beim|(?:dies|jen|jed)e[rnms]|(?:[mds]?ein|kein|unser|ihr)(?:en|em|es)?)$")
+_ARTICLES = word_set("der die den dem ein eine einen einem einer")
+_PREPOSITIONS = word_set("in im an am auf aus bei beim mit nach seit von vom zu zum zur über unter vor für durch gegen ohne um")
+_PLURAL_ER = word_set("vieler einiger mehrerer aller zweier dreier weniger anderer")
+_MASCULINE_ARTICLE = re.compile(
+    r"^(?:der|den|dem|des|zum|vom|beim|(?:dies|jen|jed)e[rnms]|(?:[mds]?ein|kein|unser|ihr)(?:en|em|es)?)$"
+)
 _FEMININE_ARTICLE = re.compile(r"^(?:die|zur|diese|jene|jede|(?:[mds]?ein|kein|unser|ihr)er?)$")
 
 
@@ -64,7 +70,17 @@ class GermanRules:
             entry = next(e for e in entries if e.role == "common")
         gender, note = self._gender_of(index, entry)
         number: Number = "s" if entry.number == "s" else "p" if entry.number == "p" else self._number(index)
-        self.s.add(Finding(self._start(index), index, gender, number, note, entry.lemma, fixed=entry.role == "fixed"))
+        self.s.add(
+            Finding(
+                self._start(index),
+                index,
+                gender,
+                number,
+                note,
+                entry.lemma,
+                fixed=entry.gender if entry.role == "fixed" else "",
+            )
+        )
         return True
 
     def _gender_of(self, index: int, entry: Entry) -> tuple[PhraseGender, str]:
@@ -129,7 +145,11 @@ class GermanRules:
         if not any("adjn" in entry.flags for entry in entries):
             return False
         following = self.s.tokens[index + 1] if self.s.is_word(index + 1) else None
-        return following is not None and following.capital and (opens_sentence(self.s.tokens, index) or self._name_like(index))
+        return (
+            following is not None
+            and following.capital
+            and (opens_sentence(self.s.tokens, index) or self._name_like(index))
+        )
 
     def _name_like(self, index: int) -> bool:
         """``die Deutsche Bank``."""
@@ -145,7 +165,11 @@ class GermanRules:
                 place -= 1
                 if low in {"alle", "allen", "der", "die", "das", "den", "dem", "des"}:
                     break
-            elif _ADJECTIVE.search(self.s.tokens[place - 1].text) and self._leads(place - 1) and not self.s.tokens[place - 1].capital:
+            elif (
+                _ADJECTIVE.search(self.s.tokens[place - 1].text)
+                and self._leads(place - 1)
+                and not self.s.tokens[place - 1].capital
+            ):
                 place -= 1
             else:
                 break
@@ -160,7 +184,7 @@ class GermanRules:
     def _determiner(self, index: int) -> str:
         for place in range(index - 1, max(-1, index - 5), -1):
             low = self.s.low(place)
-            if self.lex.has("det", low) and not (low in {"viele", "einige", "mehrere"}):
+            if self.lex.has("det", low) and low not in {"viele", "einige", "mehrere"}:
                 return low
             if not self.s.is_word(place) or not _ADJECTIVE.search(low):
                 break
@@ -177,11 +201,15 @@ class GermanRules:
                 return self.s.low(place)
         return ""
 
-    def _number(self, index: int) -> Number:
+    def as_number(self, index: int) -> Number:
         determiner = self._determiner(index)
         if re.match(r"^(?:(?:[mds]?ein|kein)(?:e[nmrs]?)?|dem|des|zum|vom|beim|jede[rnms]?)$", determiner):
             return "s"
-        return "p" if determiner in {"alle", "allen", "beide", "beiden", "zwei", "drei", "vier", "vielen", "einigen"} else ""
+        return (
+            "p"
+            if determiner in {"alle", "allen", "beide", "beiden", "zwei", "drei", "vier", "vielen", "einigen"}
+            else ""
+        )
 
     def _title(self, index: int) -> None:
         title = self.s.tokens[index].text
@@ -208,13 +236,23 @@ class GermanRules:
         if condition == "alone":
             return self._stands_alone(index)
         cues = self.s.cues
-        return condition == "third" and (gender in cues.third or (self.s.low(index) == "er" and cues.they and not cues.it))
+        return condition == "third" and (
+            gender in cues.third or (self.s.low(index) == "er" and cues.they and not cues.it)
+        )
 
     def _stands_alone(self, index: int) -> bool:
         following = index + 1
-        if not self.s.is_word(following) or self.s.low(following) in _VERBS or self.lex.has("func", self.s.low(following)):
+        if (
+            not self.s.is_word(following)
+            or self.s.low(following) in _VERBS
+            or self.lex.has("func", self.s.low(following))
+        ):
             return True
         if self.s.tokens[following].capital:
             return False
-        described = _ADJECTIVE.search(self.s.low(following)) and self.s.is_word(following + 1) and self.s.tokens[following + 1].capital
+        described = (
+            _ADJECTIVE.search(self.s.low(following))
+            and self.s.is_word(following + 1)
+            and self.s.tokens[following + 1].capital
+        )
         return not described

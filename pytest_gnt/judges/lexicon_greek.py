@@ -6,9 +6,9 @@ import re
 
 from pytest_gnt.evidence import PhraseGender
 from pytest_gnt.judges.lexicon_data import Entry
-from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
+from pytest_gnt.judges.lexicon_sentence import Finding, Sentence, as_gender, as_number
 from pytest_gnt.judges.lexicon_source import Number
-from pytest_gnt.judges.lexicon_text import without_accents
+from pytest_gnt.judges.lexicon_text import without_accents, word_set
 
 _STEM = r"(?:ικ|ακ|ικ|ιακ|μέν|μεν|αί|αι|ιν|ειν|ίσι|ιμ|ερ|ύτερ|ότατ|ύτατ|οτερ|πιν|ών|ώδ|νέ|έν|ικ)"
 _ADJECTIVE = re.compile(rf"{_STEM}(?:[οό]ς?|ού|ου|οι|οί|ους|ούς|[ωώ]ν|[ηή]ς?|[αά]ς?|ες|ές|ε)$")
@@ -16,7 +16,8 @@ _MASCULINE_ADJECTIVE = re.compile(r"(?:[οό]ς|οι|οί|ους|ούς)$")
 _FEMININE_ADJECTIVE = re.compile(r"(?:[ηή]ς?|ες|ές)$")
 _PARTICIPLE = re.compile(r"μέν(?:ος|οι|η|ες)$")
 _AFTER = {"οι": ("οι", "οί", "ες", "ές", "εις", "είς"), "ουσ": ("ους", "ούς", "ες", "ές", "εις", "είς"), "εσ": ("ες", "ές", "εις", "είς"), "ων": ("ων", "ών")}  # fmt: skip
-_LINKS = frozenset("και ή που αλλά ούτε είτε πως ότι να θα από με σε για δεν μην κατά προς χωρίς ως μετά πριν ύστερα έως μέχρι".split())
+_CLITICS = word_set("μου σου μας σας του της τους")
+_LINKS = word_set("και ή που αλλά ούτε είτε πως ότι να θα από με σε για δεν μην κατά προς χωρίς ως μετά πριν ύστερα έως μέχρι")
 
 
 class GreekRules:
@@ -45,10 +46,12 @@ class GreekRules:
         entry = self._reading(index, entries)
         if entry.role == "fixed":
             note = f"“{self.s.low(index)}” has one grammatical gender for everybody"
-            self.s.add(Finding(self._start(index), self._fixed_end(index), "N", "", note, entry.lemma, fixed=True))
+            self.s.add(
+                Finding(self._start(index), self._fixed_end(index), "N", "", note, entry.lemma, fixed=entry.gender)
+            )
             return
         gender, note = self._gender_of(index, entry)
-        self.s.add(Finding(self._start(index), index, gender, _number(entry.number), note, entry.lemma))
+        self.s.add(Finding(self._start(index), index, gender, as_number(entry.number), note, entry.lemma))
 
     def _reading(self, index: int, entries: tuple[Entry, ...]) -> Entry:
         """``fixed`` before ``common``, and among nouns the one that the article fits."""
@@ -106,17 +109,32 @@ class GreekRules:
         closed = any(self.lex.has(kind, word) for kind in ("func", "cop", "adv")) or word in _LINKS
         if closed or len(word) < 3:
             return False
-        return self.plain[place] in self.lex.adjectives or self.lex.has("adjec", word) or _ADJECTIVE.search(word) is not None
+        return (
+            self.plain[place] in self.lex.adjectives
+            or self.lex.has("adjec", word)
+            or _ADJECTIVE.search(word) is not None
+        )
 
     def _fixed_end(self, index: int) -> int:
-        return index + 1 if self.s.low(index + 1) in {"αυτό", "αυτά", "μας", "σας"} and self.s.free(index + 1) else index
+        return (
+            index + 1 if self.s.low(index + 1) in {"αυτό", "αυτά", "μας", "σας"} and self.s.free(index + 1) else index
+        )
 
     def _title(self, index: int) -> bool:
         for gender, number in self.lex.of("title", self.s.low(index)):
             if not self._is_title(index):
                 continue
             end = self._title_end(index)
-            self.s.add(Finding(self._start(index), end, _gender(gender), _number(number), f"“{self.s.low(index)}”", self.s.low(index)))
+            self.s.add(
+                Finding(
+                    self._start(index),
+                    end,
+                    as_gender(gender),
+                    as_number(number),
+                    f"“{self.s.low(index)}”",
+                    self.s.low(index),
+                )
+            )
             return True
         return False
 
@@ -131,7 +149,11 @@ class GreekRules:
     def _title_end(self, index: int) -> int:
         end = index + 1 if self.s.low(index + 1) == "." else index
         place = end + 1
-        while place - index <= 3 and self.s.free(place) and (self.s.tokens[place].capital or self.lex.forms.get(self.plain[place])):
+        while (
+            place - index <= 3
+            and self.s.free(place)
+            and (self.s.tokens[place].capital or self.lex.forms.get(self.plain[place]))
+        ):
             end = place
             place += 1
         return end
@@ -145,6 +167,8 @@ class GreekRules:
             return entry.role == "common" and not self._led_by(index, {"το", "στο", "ένα", "αυτό"})
         if "head" not in entry.flags:
             return True
+        if "gen" in entry.flags and entry.number == "s":  # του νέου: of the new one, or of the new thing
+            return False
         return self._head_position(index, entry)
 
     def _led_by(self, index: int, words: set[str]) -> bool:
@@ -152,27 +176,44 @@ class GreekRules:
 
     def _head_position(self, index: int, entry: Entry) -> bool:
         before = self.s.low(index - 1)
-        led = self.lex.has("det", before) or before in {"ως", "σαν"} or (entry.number == "p" and before in {"από", "για", "με", "και"})
+        led = (
+            self.lex.has("det", before)
+            or before in {"ως", "σαν"}
+            or (entry.number == "p" and before in {"από", "για", "με", "και"})
+        )
         between = self._start(index) < index
         return (led or between) and not self._modifies_next(index, entry)
 
     def _modifies_next(self, index: int, entry: Entry) -> bool:
         """``οι νέοι κανονισμοί``: an adjective before the noun that it agrees with."""
         following = self.s.low(index + 1)
-        if not self.s.is_word(index + 1) or self.lex.has("func", following) or following in _LINKS or self.lex.has("det", following):
+        if following in _CLITICS and self.lex.forms.get(self.plain[index + 2] if index + 2 < len(self.plain) else ""):
+            return True
+        if (
+            not self.s.is_word(index + 1)
+            or self.lex.has("func", following)
+            or following in _LINKS
+            or self.lex.has("det", following)
+        ):
             return False
         for ending, after in _AFTER.items():
             if self.plain[index].endswith(ending):
                 return following.endswith(after)
-        return entry.gender == "F" or following.endswith(("ος", "ός", "ης", "ής", "ας", "έας", "ο", "ό", "α", "η", "ή", "ου", "ού"))
+        return entry.gender == "F" or following.endswith(
+            ("ος", "ός", "ης", "ής", "ας", "έας", "ο", "ό", "α", "η", "ή", "ου", "ού")
+        )
 
     # pronouns
 
     def _pronoun(self, index: int) -> None:
         for gender, number, condition in self.lex.of("pron", self.s.low(index)):
             if self._pronoun_counts(index, gender, condition):
-                end = index + 1 if self.s.free(index + 1) and self.s.low(index + 1) in {"άλλο", "άλλον", "άλλος", "μας", "σας"} else index
-                self.s.add(Finding(index, end, _gender(gender), _number(number), f"pronoun “{self.s.low(index)}”"))
+                end = (
+                    index + 1
+                    if self.s.free(index + 1) and self.s.low(index + 1) in {"άλλο", "άλλον", "άλλος", "μας", "σας"}
+                    else index
+                )
+                self.s.add(Finding(index, end, as_gender(gender), as_number(number), f"pronoun “{self.s.low(index)}”"))
                 return
 
     def _pronoun_counts(self, index: int, gender: str, condition: str) -> bool:
@@ -201,7 +242,9 @@ class GreekRules:
             return True
         if following in {"άλλο", "άλλον", "άλλος"} or self.lex.has("pron", following):
             return True
-        noun_like = following.endswith(("ος", "ός", "οι", "οί", "ους", "ούς", "ες", "ές", "εις", "είς", "ης", "ής", "ας", "άς", "ο", "ό", "α", "ά"))
+        noun_like = following.endswith(
+            ("ος", "ός", "οι", "οί", "ους", "ούς", "ες", "ές", "εις", "είς", "ης", "ής", "ας", "άς", "ο", "ό", "α", "ά")
+        )
         return not noun_like or following.endswith(("ουν", "άνε", "ούν"))
 
     # predicates
@@ -227,15 +270,20 @@ class GreekRules:
             return None
         known = self.lex.adjectives.get(self.plain[place], ())
         if known:
-            return _gender(known[0][0]), _number(known[0][1])
+            return as_gender(known[0][0]), as_number(known[0][1])
         if not _PARTICIPLE.search(word):
             return None
         gender: PhraseGender = "M" if word.endswith(("ος", "οι")) else "F"
         return gender, "s" if word.endswith(("ος", "η")) else "p"
 
     def _third_person(self, index: int, place: int, gender: PhraseGender, number: Number) -> None:
-        subject = self.s.subject_before(index)
-        if subject is not None and not subject.fixed and (subject.gender == "N" or subject.gender == gender) and subject.lemma:
+        subject = self.s.subject_before(index, gender)
+        if (
+            subject is not None
+            and not subject.fixed
+            and (subject.gender == "N" or subject.gender == gender)
+            and subject.lemma
+        ):
             if subject.gender == "N":
                 self.s.decide(subject, gender, f"“{self.s.low(place)}” agrees with it")
             self._add(place, place, gender, number)
@@ -252,10 +300,3 @@ def _narrow(open_letters: str, shown: str) -> str:
     both = "".join(letter for letter in open_letters if letter in shown)
     return both or open_letters
 
-
-def _gender(letter: str) -> PhraseGender:
-    return "M" if letter == "M" else "F" if letter == "F" else "N"
-
-
-def _number(letter: str) -> Number:
-    return "s" if letter == "s" else "p" if letter == "p" else ""

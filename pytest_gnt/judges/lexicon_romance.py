@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pytest_gnt.evidence import PhraseGender
 from pytest_gnt.judges.lexicon_data import Entry
-from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
-from pytest_gnt.judges.lexicon_source import Number
-from pytest_gnt.judges.lexicon_text import is_inclusive
+from pytest_gnt.judges.lexicon_sentence import Finding, Sentence, as_gender, as_number
+from pytest_gnt.judges.lexicon_text import is_inclusive, word_set
 
-_DEFINITE = frozenset(
-    "il lo la l' i gli le del dello della dell' dei degli delle al allo alla all' ai agli alle dal dallo dalla dall' dai "
-    "dagli dalle nel nello nella nell' sul sullo sulla sull' el los las".split()
-)
-_TITLES = frozenset("signor signora signori signore signorina señor señora señores señoras señorita sr sra srta don doña".split())
-_DEGREE = frozenset("più meno molto così tanto más menos muy tan".split())
-_BEFORE_ARTICLE = frozenset("tutti tutte tutto tutta entrambi entrambe ambedue todos todas todo toda ambos ambas".split())
-_AND = frozenset("e ed o y u ni né".split())
+_DEFINITE = word_set("il lo la l' i gli le del dello della dell' dei degli delle al allo alla all' ai agli alle dal dallo dalla dall' dai "
+    "dagli dalle nel nello nella nell' sul sullo sulla sull' el los las")
+_TITLES = word_set("signor signora signori signore signorina señor señora señores señoras señorita sr sra srta don doña")
+_DEGREE = word_set("più meno molto così tanto más menos muy tan")
+_BEFORE_ARTICLE = word_set("tutti tutte tutto tutta entrambi entrambe ambedue todos todas todo toda ambos ambas")
+_AND = word_set("e ed o y u ni né")
 _OF = {"it": frozenset(["di"]), "es": frozenset(["de"])}
-_PLURAL_VERB = {"it": re.compile(r"(?:no|iamo|emo|[aei]te)$"), "es": re.compile(r"(?:n|mos|[áé]is)$")}
+_VERB = {
+    "it": re.compile(r"(?:no|iamo|emo|[aei]te|[òì]|[aei]va|[ei]rà)$"),
+    "es": re.compile(r"(?:n|mos|[áé]is|ó|aba|ía|[aei]rá)$"),
+}
+_MAX_ADJECTIVES = 3
 # agent suffixes of nouns that the lexicon does not hold: (ending, gender, number); trusted right after a determiner only
 _AGENTS = {
     "it": (
@@ -83,7 +83,23 @@ class RomanceNouns:
             return False
         common = next((entry for entry in entries if entry.role == "common"), None)
         entry = common or self._agreeing(index, entries)
-        self._add_noun(index, entry)
+        if not self._said_of_fixed(index, entry):
+            self._add_noun(index, entry)
+        return True
+
+    def _said_of_fixed(self, index: int, entry: Entry) -> bool:
+        """``una persona su tre è disoccupata``: the noun only agrees with a fixed-gender noun."""
+        place = index - 1
+        while self.lex.has("adv", self.s.low(place)):
+            place -= 1
+        if not self.lex.has("cop", self.s.low(place)):
+            return False
+        subject = self.s.subject_before(place)
+        if subject is None or not subject.fixed or subject.fixed != entry.gender:
+            return False
+        self.s.add(
+            Finding(index, index, "N", as_number(entry.number), "agrees with a fixed-gender noun", fixed=subject.fixed)
+        )
         return True
 
     def _agreeing(self, index: int, entries: tuple[Entry, ...]) -> Entry:
@@ -107,7 +123,7 @@ class RomanceNouns:
                 if end > index:
                     gender = self._adjective_gender(end, entry.number)
                     note = f"“{self.s.low(index)}” serves both genders; “{self.s.low(end)}” decides"
-        self.s.add(Finding(left.start, end, _gender(gender), _number(entry.number), note, entry.lemma))
+        self.s.add(Finding(left.start, end, as_gender(gender), as_number(entry.number), note, entry.lemma))
 
     def _common_gender(self, index: int, entry: Entry, left: NounPhrase) -> tuple[str, str]:
         for word, genders in left.evidence:
@@ -121,7 +137,7 @@ class RomanceNouns:
         while end - index < 2 and self.s.free(end + 1) and self._agrees(end + 1, entry):
             end += 1
         note = f"“{self.s.low(index)}” has one grammatical gender for everybody"
-        self.s.add(Finding(left.start, end, "N", _number(entry.number), note, entry.lemma, fixed=True))
+        self.s.add(Finding(left.start, end, "N", as_number(entry.number), note, entry.lemma, fixed=entry.gender))
         return True
 
     def _agrees(self, index: int, entry: Entry) -> bool:
@@ -133,7 +149,10 @@ class RomanceNouns:
             return True
         readings = self.lex.forms.get(word, ())
         if readings:
-            return any(e.role != "fixed" and e.gender in {"", entry.gender} and e.number in {"", entry.number} for e in readings)
+            return any(
+                e.role != "fixed" and e.gender in {"", entry.gender} and e.number in {"", entry.number}
+                for e in readings
+            )
         return _ADJECTIVE[self.lang][entry.gender, entry.number].search(word) is not None
 
     def _agent(self, index: int) -> bool:
@@ -163,7 +182,9 @@ class RomanceNouns:
     def _names_thing(self, index: int, entry: Entry) -> bool:
         """``la policía`` is the force; ``una policía`` a woman."""
         left = self.left_of(index, entry.number)
-        return any(genders == "F" and word in {"la", "las"} for word, genders in left.evidence) and not self.s.cues.states("F")
+        return any(
+            genders == "F" and word in {"la", "las"} for word, genders in left.evidence
+        ) and not self.s.cues.states("F")
 
     def _head_position(self, index: int, entry: Entry) -> bool:
         left = self.left_of(index, entry.number)
@@ -172,7 +193,7 @@ class RomanceNouns:
         if entry.number == "s" and entry.flags & {"nat"} and left.determiners and left.determiners[0] in _DEFINITE:
             return False
         if entry.flags & {"pre"} or left.degree or not left.determiners:
-            return self.closes(index, entry.number)
+            return self.closes(index)
         return True
 
     def _led(self, index: int, number: str) -> bool:
@@ -184,16 +205,25 @@ class RomanceNouns:
             return bool(owner.lemma) and not owner.fixed
         return number == "p" and (self.lex.has("prep", before) or before in _DEGREE)
 
-    def closes(self, index: int, number: str) -> bool:
-        """Whether the noun phrase ends here: what follows is no noun that the word could belong to."""
-        following = self.s.low(index + 1)
-        if not self.s.is_word(index + 1):
+    def closes(self, index: int) -> bool:
+        """Whether the noun phrase ends here, adjectives set aside: what follows is no noun that the word could belong to."""
+        place = index + 1
+        while place - index <= _MAX_ADJECTIVES and self._describes(place):
+            place += 1
+        following = self.s.low(place)
+        if not self.s.is_word(place):
             return True
+        if self.s.tokens[place].capital:
+            return False
         if any(self.lex.has(kind, following) for kind in ("func", "cop", "perf", "adv", "art")):
             return True
-        if following in self.lex.adjectives or any("head" in entry.flags for entry in self.lex.forms.get(following, ())):
-            return self.closes(index + 1, number)
-        return number == "p" and _PLURAL_VERB[self.lang].search(following) is not None
+        return _VERB[self.lang].search(following) is not None
+
+    def _describes(self, place: int) -> bool:
+        word = self.s.low(place)
+        if any(self.lex.has(kind, word) for kind in ("func", "cop", "adv", "art")) or not self.s.is_word(place):
+            return False
+        return word in self.lex.adjectives or any("head" in entry.flags for entry in self.lex.forms.get(word, ()))
 
     # what stands around a noun
 
@@ -226,7 +256,9 @@ class RomanceNouns:
 
     def _adjective_between(self, place: int, number: str) -> str:
         """The genders that a known adjective after a determiner allows; empty where the word is none."""
-        if not any(row[1] == "sp" or not number or row[1] == number for row in self.lex.of("det", self.s.low(place - 1))):
+        if not any(
+            row[1] == "sp" or not number or row[1] == number for row in self.lex.of("det", self.s.low(place - 1))
+        ):
             return ""
         readings = {gender for gender, n in self.lex.adjectives.get(self.s.low(place), ()) if not number or n == number}
         return "".join(sorted(readings))
@@ -243,7 +275,9 @@ class RomanceNouns:
         if any(self.lex.has(kind, word) for kind in ("func", "det", "cop", "art", "stop")):
             return ""
         readings = {gender for gender, n in self.lex.adjectives.get(word, ()) if n == number}
-        readings |= {e.gender for e in self.lex.forms.get(word, ()) if "nat" in e.flags and e.gender and e.number == number}
+        readings |= {
+            e.gender for e in self.lex.forms.get(word, ()) if "nat" in e.flags and e.gender and e.number == number
+        }
         return readings.pop() if len(readings) == 1 else ""
 
     def _is_title(self, index: int) -> bool:
@@ -263,32 +297,34 @@ class RomanceNouns:
 
     def _pronoun(self, index: int) -> None:
         for gender, number, condition in self.lex.of("pron", self.s.low(index)):
-            if self._pronoun_counts(index, gender, number, condition):
+            if self._pronoun_counts(index, gender, condition):
                 note = f"pronoun “{self.s.low(index)}”"
                 start = index - 1 if condition in {"alone", "los"} and self._article_before(index) else index
-                self.s.add(Finding(start, index, _gender(gender), _number(number), note))
+                self.s.add(Finding(start, index, as_gender(gender), as_number(number), note))
                 return
 
     def _article_before(self, index: int) -> bool:
         return self.s.free(index - 1) and self.s.low(index - 1) in _DEFINITE
 
-    def _pronoun_counts(self, index: int, gender: str, number: str, condition: str) -> bool:
+    def _pronoun_counts(self, index: int, gender: str, condition: str) -> bool:
         if condition in {"alone", "of"} and self._of_persons(index):
             return True
         checks = {
             "always": lambda: not self._with_fixed(index),
-            "alone": lambda: not self._of_things(index) and self._stands_alone(index, number),
+            "alone": lambda: not self._of_things(index) and self._stands_alone(index),
             "third": lambda: gender in self.s.cues.third,
             "they": lambda: self.s.cues.they and not self._after_preposition(index),
             "those": lambda: self.s.cues.those and self.s.low(index + 1) in {"che", "que", "di", "hanno", "sono"},
-            "los": lambda: self.s.low(index - 1) == "los" and self._stands_alone(index, number),
+            "los": lambda: self.s.low(index - 1) == "los" and self._stands_alone(index),
         }
         return condition in checks and checks[condition]()
 
     def _with_fixed(self, index: int) -> bool:
         """``nosotras, las personas``: the pronoun only agrees with a fixed noun."""
         return any(
-            entry.role == "fixed" for place in range(index + 1, index + 4) for entry in self.lex.forms.get(self.s.low(place), ())
+            entry.role == "fixed"
+            for place in range(index + 1, index + 4)
+            for entry in self.lex.forms.get(self.s.low(place), ())
         )
 
     def _of_persons(self, index: int) -> bool:
@@ -296,18 +332,36 @@ class RomanceNouns:
 
     def _of_things(self, index: int) -> bool:
         following = self.s.low(index + 1)
-        return following in {"dei", "degli", "delle", "del", "dello", "della"} or (following == "de" and not self._of_persons(index))
+        return following in {"dei", "degli", "delle", "del", "dello", "della"} or (
+            following == "de" and not self._of_persons(index)
+        )
 
-    def _stands_alone(self, index: int, number: str) -> bool:
+    def _stands_alone(self, index: int) -> bool:
         following = self.s.low(index + 1)
         if self.lex.has("art", following) and following not in {"lo", "la", "los", "las", "le"}:
             return False
         if self.lex.has("art", following):
             return self.s.low(index) not in {"todos", "todas", "tutti", "tutte"}
-        return self.lex.has("we", following) or self.closes(index, number)
+        return self.lex.has("we", following) or self.closes(index)
 
     def _after_preposition(self, index: int) -> bool:
-        return self.s.low(index - 1) in {"con", "per", "di", "a", "da", "in", "su", "tra", "fra", "de", "en", "por", "para", "entre", "sobre"}
+        return self.s.low(index - 1) in {
+            "con",
+            "per",
+            "di",
+            "a",
+            "da",
+            "in",
+            "su",
+            "tra",
+            "fra",
+            "de",
+            "en",
+            "por",
+            "para",
+            "entre",
+            "sobre",
+        }
 
 
 _GENDER_WORD = {"M": "masculine", "F": "feminine"}
@@ -326,10 +380,3 @@ _ADJECTIVE = {
     },
 }  # fmt: skip
 
-
-def _gender(letter: str) -> PhraseGender:
-    return "M" if letter == "M" else "F" if letter == "F" else "N"
-
-
-def _number(letter: str) -> Number:
-    return "s" if letter == "s" else "p" if letter == "p" else ""

@@ -22,7 +22,8 @@ class Finding:
         number: singular, plural, or empty where the form does not tell.
         note: what in the lexicon decided.
         lemma: the person noun in it, empty for pronouns and predicates.
-        fixed: whether N is certain (a fixed-gender noun), so that agreement with it expresses nobody's gender.
+        fixed: the grammatical gender (M, F, N) of a fixed-gender noun, agreement with which expresses nobody's gender;
+            else empty.
     """
 
     start: int
@@ -31,7 +32,7 @@ class Finding:
     number: Number
     note: str
     lemma: str = ""
-    fixed: bool = False
+    fixed: str = ""
 
 
 class Sentence:
@@ -57,8 +58,8 @@ class Sentence:
     def decide(self, finding: Finding, gender: PhraseGender, note: str) -> None:
         """Give an open phrase the gender that a predicate or the reference shows."""
         decided = replace(finding, gender=gender, note=note)
-        for index, owner in enumerate(self.owner):
-            if owner is finding:
+        for index in range(finding.start, finding.end + 1):
+            if self.owner[index] is finding:
                 self.owner[index] = decided
 
     @property
@@ -86,12 +87,22 @@ class Sentence:
         """Whether there is a word at a place that no phrase holds yet."""
         return self.is_word(index) and self.owner[index] is None
 
-    def subject_before(self, index: int, reach: int = 10) -> Finding | None:
-        """The nearest phrase to the left within the clause."""
+    def subject_before(self, index: int, gender: str = "", reach: int = 16) -> Finding | None:
+        """The nearest phrase to the left within the clause; a fixed noun that cannot agree with ``gender`` is passed over."""
         for place in range(index - 1, max(-1, index - 1 - reach), -1):
             if self.tokens[place].text in _CLAUSE_ENDS:
                 return None
             owner = self.owner[place]
-            if owner is not None:
+            if owner is not None and not (gender and owner.fixed and owner.fixed != gender):
                 return owner
         return None
+
+
+def as_gender(letter: str) -> PhraseGender:
+    """A gender letter of the data files as the gender of a phrase; anything but M and F is N."""
+    return "M" if letter == "M" else "F" if letter == "F" else "N"
+
+
+def as_number(letter: str) -> Number:
+    """A number letter of the data files as a number; anything but s and p is open."""
+    return "s" if letter == "s" else "p" if letter == "p" else ""

@@ -9,11 +9,15 @@ from functools import lru_cache
 from typing import Literal
 
 from pytest_gnt.evidence import PhraseGender
+from pytest_gnt.judges.lexicon_text import word_set
 
 Number = Literal["s", "p", ""]
 
 _CUES: dict[tuple[PhraseGender, Number], str] = {
-    ("M", "s"): "mr sir he him his himself man gentleman father dad daddy son brother husband boy boyfriend king prince "
+    (
+        "M",
+        "s",
+    ): "mr sir he him his himself man gentleman father dad daddy son brother husband boy boyfriend king prince "
     "uncle nephew grandfather grandson widower groom bridegroom stepfather stepson fiancé monsieur herr signor señor lad "
     "male dude",
     ("M", "p"): "men gentlemen fathers sons brothers husbands boys kings princes uncles nephews grandfathers messrs",
@@ -27,12 +31,17 @@ _CUES: dict[tuple[PhraseGender, Number], str] = {
 }
 # "policeman" or "chairman" names a role and is used of anybody: no cue, as in the published judgements.
 _CUE_OF = {word: key for key, words in _CUES.items() for word in words.split()}
-_THIRD = {word: key for word, key in _CUE_OF.items() if word in {"he", "him", "his", "himself", "she", "her", "hers", "herself"}}
-_THEY = frozenset("they them their theirs themselves".split())
-_THOSE = frozenset("those who whoever whom whose anyone anybody everyone everybody people persons others".split())
-_SPEAKER = frozenset("i me my mine myself".split())
+_THIRD = {
+    word: key
+    for word, key in _CUE_OF.items()
+    if word in {"he", "him", "his", "himself", "she", "her", "hers", "herself"}
+}
+_THEY = word_set("they them their theirs themselves")
+_THOSE = word_set("those who whoever whom whose anyone anybody everyone everybody people persons others")
+_SPEAKER = word_set("i me my mine myself")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_AGENT = re.compile(r"\w{3,}(?:er|or|ist|ian|ant|ent|ee|man|men|person|people|ologist)s?$")
+_AGENT_ENDINGS = ("er", "or", "ist", "ian", "ant", "ent", "ee", "man", "men", "person", "people")
+_MIN_AGENT = 4
 _MISS = re.compile(r"\bMiss(?:es)?\s+[A-Z]")
 _CONTRACTION = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
 
@@ -94,5 +103,5 @@ def read_source(source: str) -> SourceCues:
         those=any(word in present for word in _THOSE),
         it="it" in present or "its" in present,
         speaker=any(word in present for word in _SPEAKER),
-        agents=any(_AGENT.search(word) for word in present),
+        agents=any(len(word) > _MIN_AGENT and word.removesuffix("s").endswith(_AGENT_ENDINGS) for word in present),
     )

@@ -15,12 +15,12 @@ _WORD = re.compile(
     r"|[^\w\s]|[\d_]+"
 )
 _INCLUSIVE = re.compile(r"[*:_@·]|[əɜ]|[a-zäöüß]I(?:n|nnen)$|[a-záéíóú]x(?:s)?$")
-_OPENERS = frozenset(".!?…:;«»„“”\"(–—")
+_OPENERS = frozenset('.!?…:;«»„“”"(–—')
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a sign. ``low`` is its composed lower-case form with a straight apostrophe; ``start``/``end`` its place."""
+    """A word or a sign; ``low`` is its composed lower-case form with a straight apostrophe, ``start``/``end`` its place."""
 
     text: str
     low: str
@@ -31,6 +31,11 @@ class Token:
     @property
     def capital(self) -> bool:
         return self.text[:1].isupper()
+
+
+def word_set(words: str) -> frozenset[str]:
+    """A set of words from a blank-separated list."""
+    return frozenset(words.split())
 
 
 def tokenize(text: str) -> tuple[Token, ...]:

@@ -34,7 +34,9 @@ class Verdict:
     flags: tuple[str, ...] = ()
 
 
-def judge_text(lang: str, source: str, text: str, stated: PhraseGender | None, gendered_words: Sequence[str] = ()) -> Verdict:
+def judge_text(
+    lang: str, source: str, text: str, stated: PhraseGender | None, gendered_words: Sequence[str] = ()
+) -> Verdict:
     """Judge one translation.
 
     Args:
@@ -46,7 +48,9 @@ def judge_text(lang: str, source: str, text: str, stated: PhraseGender | None, g
     """
     sentence = Sentence(text, source, load_lexicon(lang))
     if not _is_readable(sentence):
-        detail = f"The lexicon knows no word of the translation as language {lang!r}, so it cannot tell who is spoken of."
+        detail = (
+            f"The lexicon knows no word of the translation as language {lang!r}, so it cannot tell who is spoken of."
+        )
         return Verdict(reason=Reason.UNDECIDED, detail=detail)
     _find(sentence, stated)
     reference_evidence(sentence, gendered_words, stated)

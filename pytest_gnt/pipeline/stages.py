@@ -109,14 +109,29 @@ def _why_not(translation: Translation, option: str) -> tuple[Reason, str]:
 def score(
     executor: Executor, providers: Sequence[Provider[Translation, Quality]], translations: Sequence[Translation]
 ) -> list[Quality]:
-    """The scores of all metrics, merged into one record a translation."""
+    """The scores of all metrics, merged into one record a translation.
+
+    A case without a reference is scored by the metrics that say they need none (``needs_reference = False``).
+    """
     without = {one.case.id: quality_without(one) for one in translations}
-    sound = [one for one in translations if without[one.case.id] is None]
-    scores: dict[str, dict[str, float]] = {one.case.id: {} for one in sound}
+    found: dict[str, list[Quality]] = {one.case.id: [] for one in translations}
     for provider in providers:
+        allowed = {None} if getattr(provider, "needs_reference", True) else {None, Reason.NO_REFERENCE}
+        sound = [one for one in translations if _reason(without[one.case.id]) in allowed]
         for quality in executor.compute(provider, sound):
-            scores[quality.case.id].update(quality.scores)
-    return [
-        without[one.case.id] or Quality(case=one.case, translation=one, scores=scores[one.case.id])
-        for one in translations
-    ]
+            found[quality.case.id].append(quality)
+    return [_merged(one, found[one.case.id], without[one.case.id]) for one in translations]
+
+
+def _reason(quality: Quality | None) -> Reason | None:
+    return quality.reason if quality is not None else None
+
+
+def _merged(translation: Translation, parts: Sequence[Quality], without: Quality | None) -> Quality:
+    """One record of all metrics' scores; the first reason where there is no score at all."""
+    scores = {name: score for quality in parts for name, score in quality.scores.items()}
+    if scores:
+        detail = "; ".join(quality.detail for quality in parts if quality.detail)
+        return Quality(case=translation.case, translation=translation, scores=scores, detail=detail)
+    unscored = [quality for quality in parts if quality.reason is not None]
+    return next(iter(unscored), None) or without or Quality(case=translation.case, translation=translation)

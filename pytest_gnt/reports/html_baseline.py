@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_gnt.verdicts.comparison import Change, ChangeKind, changes
+from pytest_gnt.verdicts.changes import Change, ChangeKind, changes
 from pytest_gnt.verdicts.entry import Entry
 from pytest_gnt.verdicts.rates import Rate, Stratum, strata
 from pytest_gnt.verdicts.results import CaseResult

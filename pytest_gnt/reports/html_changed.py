@@ -8,7 +8,8 @@ from typing import Any
 from pytest_gnt.reports.html_baseline import BETTER, WORSE, Before
 from pytest_gnt.reports.html_rates import Row, label
 from pytest_gnt.reports.html_text import spoken, stratum_link
-from pytest_gnt.verdicts.comparison import ChangeKind
+from pytest_gnt.verdicts.changes import ChangeKind
+from pytest_gnt.verdicts.statistics import mcnemar
 
 KINDS = (
     ("regressed", "passed before, fails now", "worse"),
@@ -37,19 +38,23 @@ def totals(before: Before) -> list[dict[str, Any]]:
 
 
 def changed_strata(rates: Sequence[Row], before: Before, most: int = 12) -> list[dict[str, Any]]:
-    """The strata that lost most passes, worst first; those that lost none net are left out."""
+    """The strata that lost passes, those first in which chance explains it least; those that lost none net are left out.
+
+    The order is by the exact McNemar test of each stratum alone, uncorrected: a few changes among few cases stand below
+    the same share of changes among many.
+    """
     found = [_stratum(row, before) for row in rates]
     worse = [row for row in found if row["net"] < 0]
-    return sorted(worse, key=lambda row: (row["net"] / row["compared"], row["net"], row["label"]))[:most]
+    return sorted(worse, key=lambda row: (row["p"], row["net"], row["label"]))[:most]
 
 
 def _stratum(row: Row, before: Before) -> dict[str, Any]:
     corpus, test, by = row["corpus"], row["test"], row["by"]
     counts = before.changes.get((corpus, test, tuple(by.items())), {})
-    lost = sum(counts.get(kind, 0) for kind in WORSE)
-    won = sum(counts.get(kind, 0) for kind in BETTER)
+    count = {kind: counts.get(kind, 0) for kind in (*WORSE, *BETTER)}
+    worse, better = (sum(count[kind] for kind in kinds) for kinds in (WORSE, BETTER))
     was = before.rate(corpus, test, by)
-    compared = sum(count for kind, count in counts.items() if kind not in (ChangeKind.NEW, ChangeKind.NOT_COMPARABLE))
+    regressed = count[ChangeKind.REGRESSED]
     return {
         "test": spoken(test),
         "corpus": corpus,
@@ -58,10 +63,10 @@ def _stratum(row: Row, before: Before) -> dict[str, Any]:
         "rate": row["rate"],
         "delta": None if was is None or row["rate"] is None else row["rate"] - was,
         "n": row["n"],
-        "regressed": counts.get(ChangeKind.REGRESSED, 0),
-        "lost": counts.get(ChangeKind.LOST, 0),
-        "better": won,
-        "net": won - lost,
-        "compared": max(1, compared),
-        "link": stratum_link(corpus, by, test=test, change="regressed" if counts.get(ChangeKind.REGRESSED) else "lost"),
+        "regressed": regressed,
+        "lost": count[ChangeKind.LOST],
+        "better": better,
+        "net": better - worse,
+        "p": mcnemar(worse, better),
+        "link": stratum_link(corpus, by, test=test, change="regressed" if regressed else "lost"),
     }

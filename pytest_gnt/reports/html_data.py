@@ -15,8 +15,9 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
+from pytest_gnt.case import Identity
 from pytest_gnt.reports.html_attitude import shift_of
-from pytest_gnt.verdicts.comparison import Change
+from pytest_gnt.verdicts.changes import Change
 from pytest_gnt.verdicts.entry import Entry
 from pytest_gnt.verdicts.results import CaseResult, Outcome
 
@@ -90,6 +91,7 @@ class BlockWriter:
             "one": ONE,
             "many": MANY,
             "outcomes": OUTCOMES,
+            "identities": list(map(str, Identity)),
             "values": {name: codes.values for name, codes in self._codes.items()},
             **more,
         }

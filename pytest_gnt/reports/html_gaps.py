@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,11 +10,14 @@ from statistics import fmean
 from typing import Any
 
 from pytest_gnt.case import BINARY
-from pytest_gnt.verdicts.results import CaseResult, Outcome
 from pytest_gnt.verdicts.rates import Mean
+from pytest_gnt.verdicts.results import CaseResult, Outcome
 
 SHIFT = "attitude shift"
 """The name under which the attitude's shift stands among the metrics."""
+
+WIDTH = 1.96
+"""Standard errors on each side of a mean that hold 95%."""
 
 Values = dict[str, dict[str, list[float]]]
 """Metric → identity → values; a sentence that occurs twice has two."""
@@ -75,4 +79,16 @@ def _count(cells: dict[str, tuple[Mean, Mean]], by_identity: dict[str, list[floa
 
 
 def _cell(mean: Mean, gap: Mean) -> dict[str, Any]:
-    return {"mean": mean.mean, "n": mean.n, "gap": gap.mean if gap.n else None, "sentences": gap.n}
+    return {
+        "mean": mean.mean,
+        "n": mean.n,
+        "gap": gap.mean if gap.n else None,
+        "sentences": gap.n,
+        "clear": is_clear(gap),
+    }
+
+
+def is_clear(gap: Mean) -> bool:
+    """Whether a mean over sentences is further from zero than 95% of those that chance would give (normal law)."""
+    spread = gap.to_json()["sd"]
+    return spread is not None and abs(gap.mean) > WIDTH * spread / math.sqrt(gap.n)

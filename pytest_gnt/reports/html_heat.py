@@ -46,7 +46,9 @@ def _column(name: str, is_test: bool) -> dict[str, Any]:
 
 
 def _cell(cell: Mapping[str, Any] | None, steps: Sequence[float]) -> dict[str, Any] | None:
-    return None if cell is None or not cell["n"] else {**cell, "level": level(cell["gap"], steps)}
+    if cell is None or not cell["n"]:
+        return None
+    return {**cell, "level": level(cell["gap"], steps) if cell["clear"] else 0}
 
 
 def _rank(name: str, tests: Sequence[str]) -> tuple[int, str]:

@@ -25,6 +25,7 @@ from pytest_gnt.reports.charts import position
 
 TEMPLATES = Path(__file__).parent / "templates"
 
+EARLY = ("early",)
 SCRIPTS = ("core", "data", "text", "diff", "filters", "table", "detail", "csv", "main")
 STYLES = ("base", "charts", "cases")
 
@@ -56,14 +57,15 @@ def render(template: str, context: Mapping[str, Any], blocks: Iterable[str] = ()
         context: its values.
         blocks: pieces of markup made by `html_data.BlockWriter`, put in before the script.
     """
-    style, script = _joined("style", STYLES, "css"), _joined("app", SCRIPTS, "js")
+    style, early, script = _joined("style", STYLES, "css"), _joined("app", EARLY, "js"), _joined("app", SCRIPTS, "js")
     # Nothing in the values can know the mark, so nothing in them can move the blocks.
     mark = f"<!--{secrets.token_hex(16)}-->"
     page = environment().get_template(template).render(
         **context,
         style=Markup(style),  # noqa: S704 - files of this package
+        early=Markup(early),  # noqa: S704
         script=Markup(script),  # noqa: S704
-        policy=policy(style, script),
+        policy=policy(style, early, script),
         blocks=Markup(mark),  # noqa: S704
     )
     before, _, after = page.partition(mark)
@@ -72,10 +74,11 @@ def render(template: str, context: Mapping[str, Any], blocks: Iterable[str] = ()
     yield after
 
 
-def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this style and script."""
+def policy(style: str, *scripts: str) -> str:
+    """The content security policy of a page with this style and these scripts."""
+    allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
+        f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}'; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
 

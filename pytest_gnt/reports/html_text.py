@@ -49,8 +49,9 @@ def spoken(name: str) -> str:
 
 
 def number(value: float | int, digits: int = 0, sign: bool = False) -> str:
-    """A number for people: thousands apart, a real minus sign."""
-    return f"{value:{'+' if sign else ''},.{digits}f}".replace("-", "−")
+    """A number for people: thousands apart, a real minus sign, no sign on what rounds to zero."""
+    text = f"{value:{'+' if sign else ''},.{digits}f}"
+    return text.lstrip("+-") if not text.strip("+-0.,") else text.replace("-", "−")
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_gnt.reports.html_text import duration, number, percent
+from pytest_gnt.verdicts.wording import delta_text, p_text, value_text
 
 GATE_ORDER = ("fail", "undecided", "pass", "not-applicable")
 
-_SHOWN_FIRST = ("name", "verdict", "why", "value", "rate", "low", "high", "n", "bound", "baseline", "change", "p", "detectable")
+MOST_OPEN = 12
+"""Gates that are shown without being asked for; those that passed or did not apply fold away beyond that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +28,32 @@ class Verdict:
 def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
     """Judge a run. ``found`` is the number of case records that the folder holds."""
     counts, gates = summary["counts"], summary["gates"]
-    by_verdict = {name: [gate for gate in gates if gate.get("verdict") == name] for name in GATE_ORDER}
-    failed, undecided = by_verdict["fail"], by_verdict["undecided"]
-    reasons = [*_gate_reasons(gates, failed, undecided), *_count_reasons(counts), *discrepancies(summary, found)]
+    failed = [gate for gate in gates if is_red(gate)]
+    wrong = discrepancies(summary, found)
+    reasons = (*_gate_reasons(gates), *_count_reasons(counts), *wrong)
     if not summary["complete"]:
         why = summary["incomplete_why"] or "not all tests ran"
         return Verdict("fail" if failed else "unknown", "Cannot tell: the run is not complete", (why, *reasons))
-    if not counts["tests"]:
-        return Verdict("unknown", "Cannot tell: nothing was tested", tuple(reasons))
     if failed:
-        return Verdict("fail", f"No: {_of(len(failed), len(gates), 'gate')} failed", tuple(reasons))
+        return Verdict("fail", f"No: {_of(len(failed), len(gates), 'gate')} failed", reasons)
     if summary["exit_status"] not in (0, 1):
         status = f"pytest ended with exit status {summary['exit_status']}"
         return Verdict("unknown", "Cannot tell: the run ended with an error", (status, *reasons))
     if summary["exit_status"] == 1:
-        return Verdict("fail", _red_answer(counts), tuple(reasons))
-    if discrepancies(summary, found):
-        return Verdict("unknown", "Cannot tell: the counts do not add up", tuple(reasons))
+        return Verdict("fail", _red_answer(counts), reasons)
+    if not counts["tests"]:
+        return Verdict("unknown", "Cannot tell: nothing was tested", reasons)
+    if wrong:
+        return Verdict("unknown", "Cannot tell: the counts do not add up", reasons)
+    undecided = [gate for gate in gates if gate.get("verdict") == "undecided"]
     if undecided:
-        return Verdict("unknown", f"Nothing speaks against it, but {_of(len(undecided), len(gates), 'gate')} could not decide", tuple(reasons))
-    return Verdict("pass", "Yes: every gate passed" if gates else "Yes: no test failed", tuple(reasons))
+        return Verdict("unknown", f"Not red, but {_of(len(undecided), len(gates), 'gate')} could not decide", reasons)
+    return Verdict("pass", "Yes: no gate failed" if gates else "Yes: no test failed", reasons)
+
+
+def is_red(gate: Mapping[str, Any]) -> bool:
+    """Whether a gate makes the run red. One that only warns does not; one of unknown severity does."""
+    return gate.get("verdict") == "fail" and gate.get("severity", "fail") != "warn"
 
 
 def discrepancies(summary: Mapping[str, Any], found: int) -> list[str]:
@@ -66,50 +74,48 @@ def discrepancies(summary: Mapping[str, Any], found: int) -> list[str]:
     return wrong
 
 
-def gate_rows(gates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The gates, those that decide first, each with its details in a fixed order."""
-
-    def rank(gate: Mapping[str, Any]) -> tuple[int, str]:
-        name = gate.get("verdict")
-        return GATE_ORDER.index(name) if name in GATE_ORDER else -1, str(gate.get("name"))
-
-    return [
-        {
-            "name": str(gate.get("name")),
-            "verdict": str(gate.get("verdict")),
-            "why": gate.get("why") or "",
-            "details": [(key, value_text(key, gate[key])) for key in _detail_keys(gate)],
-        }
-        for gate in sorted(gates, key=rank)
-    ]
+def gate_rows(gates: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The gates, those that decide first: ``open`` ones to show at once, the others to ask for."""
+    rows = sorted((_gate_row(gate) for gate in gates), key=lambda row: (row["rank"], row["name"]))
+    if len(rows) <= MOST_OPEN:
+        return {"open": rows, "folded": []}
+    return {"open": [row for row in rows if row["rank"] < 2], "folded": [row for row in rows if row["rank"] >= 2]}
 
 
-def _detail_keys(gate: Mapping[str, Any]) -> list[str]:
-    known = [key for key in _SHOWN_FIRST[3:] if gate.get(key) is not None]
-    return known + [key for key in gate if key not in _SHOWN_FIRST and gate[key] not in (None, "", [], {})]
+def _gate_row(gate: Mapping[str, Any]) -> dict[str, Any]:
+    decision, unit = str(gate.get("verdict")), str(gate.get("unit"))
+    low, high = gate.get("low"), gate.get("high")
+    interval = None if low is None or high is None else _minus(f"{value_text(low, unit)} … {value_text(high, unit)}")
+    return {
+        "name": str(gate.get("name")),
+        "title": str(gate.get("title") or ""),
+        "verdict": decision,
+        "warns": decision == "fail" and not is_red(gate),
+        "rank": GATE_ORDER.index(decision) if decision in GATE_ORDER else -1,
+        "why": str(gate.get("why") or ""),
+        "now": _minus(value_text(gate.get("value"), unit)),
+        "interval": interval,
+        "before": _minus(value_text(gate.get("baseline_value"), unit)),
+        "change": _minus(delta_text(gate.get("delta"), unit)),
+        "p": p_text(gate.get("p_holm")),
+        "n": gate.get("n"),
+        "unscored": gate.get("unscored"),
+        "detectable": value_text(gate.get("smallest_detectable"), unit),
+    }
 
 
-def value_text(key: str, value: Any) -> str:
-    """A detail of a gate for people. Shares are given as shares, so that no unit is guessed."""
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "–"}[value]
-    if isinstance(value, int):
-        return number(value)
-    if isinstance(value, float):
-        if key == "p":
-            return "< 0.001" if 0 <= value < 0.001 else f"{value:.3f}"
-        return number(value, 3, sign=key in ("change", "delta"))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {value_text(str(name), part)}" for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(value_text(key, part) for part in value)
-    return str(value)
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
 
 
-def _gate_reasons(gates: Sequence[Any], failed: Sequence[Any], undecided: Sequence[Any]) -> list[str]:
+def _gate_reasons(gates: Sequence[Mapping[str, Any]]) -> list[str]:
     if not gates:
         return ["no gates: the verdict is that of the single tests"]
-    named = [("failed", failed), ("could not decide", undecided)]
+    named = [
+        ("failed", [gate for gate in gates if is_red(gate)]),
+        ("warning", [gate for gate in gates if gate.get("verdict") == "fail" and not is_red(gate)]),
+        ("could not decide", [gate for gate in gates if gate.get("verdict") == "undecided"]),
+    ]
     return [f"{what}: {_names(found)}" for what, found in named if found]
 
 

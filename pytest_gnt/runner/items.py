@@ -110,6 +110,7 @@ def attach(item: CaseItem, report: pytest.TestReport) -> None:
     outcome = item.result or {"outcome": "failed", "reason": None, "message": report.longreprtext}
     evidence = {kind: evidence_fields(found) for kind, found in item.gnt.known(item).items()}
     report.gnt = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": evidence}  # type: ignore[attr-defined]
-    report.user_properties.append(("gnt_case", item.case.id))
+    # pytest's JUnit writer takes properties from the teardown's report, which is made from the item.
+    item.user_properties.append(("gnt_case", item.case.id))
     if outcome["reason"]:
-        report.user_properties.append(("gnt_unscored", outcome["reason"]))
+        item.user_properties.append(("gnt_unscored", outcome["reason"]))

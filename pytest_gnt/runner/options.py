@@ -22,6 +22,11 @@ def add_options(parser: pytest.Parser) -> None:
     add("model", metavar="NAME", help="system under test: a preset or a [models.NAME] of gnt.toml")
     add("judge", metavar="NAME|none", help="judge of neutrality (default: lexicon)")
     add("attitude-model", metavar="NAME|none", help="model that scores emotional attitude")
+    add(
+        "comet",
+        metavar="NAME,NAME|none",
+        help="COMET models to score quality with, e.g. comet22,cometkiwi (default: none)",
+    )
     add("data", metavar="DIR", help="folder of the public corpora (default: the shipped hand-written sample)")
     add("langs", metavar="it,es", type=split, help="keep these target languages")
     add("identities", metavar="person,woman", type=split, help="keep these identities")

@@ -125,11 +125,15 @@ def make_attitudes(gnt: GntSession) -> Attitudes | None:
 
 
 def make_metrics(gnt: GntSession) -> list[Provider[Translation, Quality]]:
-    """BLEU and chrF, and what other plugins provide."""
+    """BLEU and chrF, the COMET models of ``--gnt-comet``, and what other plugins provide."""
     from pytest_gnt.metrics.bleu import OverlapProvider, signatures
+    from pytest_gnt.runner.comet import make_comet
 
     metrics: list[Provider[Translation, Quality]] = [OverlapProvider()]
     names = ["bleu+chrf@sacrebleu" + dict(signatures("13a"))["bleu"].rpartition(":")[2]]
+    for model in make_comet(gnt):
+        metrics.append(model)
+        names.append(model.label)
     for provided in gnt.config.hook.pytest_gnt_metrics(config=gnt.config):
         metrics += provided.values()
         names += provided

@@ -69,6 +69,7 @@ class GntSession:
             self.files.judge(settings.judge)
         if settings.attitude_model not in (None, "none"):
             self.files.attitude_model(str(settings.attitude_model))
+        self.files.comet_models(settings.comet)
         self._check_filters(settings)
         return settings
 

@@ -20,7 +20,7 @@ class SequenceEngine(Protocol):
 
     Invariants: as in `Generator`: ``context`` needs no weights in memory and names everything that can change a reply;
     ``translate`` yields every index of ``texts`` exactly once, in any order, and one bad text is one `Reply` with a
-    reason. Languages are ISO 639-1 codes; the engine maps them to its own (see `language_codes`).
+    reason. Languages are ISO 639-1 codes; the engine maps them to its own (see `engines.language_codes`).
     """
 
     def context(self) -> Mapping[str, object]: ...

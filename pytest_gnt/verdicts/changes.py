@@ -77,6 +77,20 @@ class Change:
     after: TestResult | None = None
 
 
+def by_id(cases: Iterable[CaseResult | Entry]) -> dict[str, Entry]:
+    """Entries by case id.
+
+    Raises:
+        ValueError: a case id occurs twice.
+    """
+    entries: dict[str, Entry] = {}
+    for entry in entries_of(cases):
+        if entry.id in entries:
+            raise ValueError(f"{entry.id!r} occurs twice in one run")
+        entries[entry.id] = entry
+    return entries
+
+
 def align(
     old: Mapping[str, Entry],
     new: Iterable[CaseResult | Entry],
@@ -97,11 +111,7 @@ def align(
     Raises:
         ValueError: a case id occurs twice in the run.
     """
-    entries: dict[str, Entry] = {}
-    for entry in entries_of(new):
-        if entry.id in entries:
-            raise ValueError(f"{entry.id!r} occurs twice in the run")
-        entries[entry.id] = entry
+    entries = by_id(new)
     there = None if known is None else set(known)
     pairs = []
     for key in sorted(old.keys() | entries.keys()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from pytest_gnt.verdicts.statistics import (
     Interval,
     Side,
     mcnemar,
-    mcnemar_with_losses,
     paired_difference,
     smallest_detectable_mean,
     smallest_detectable_share,
@@ -49,9 +47,10 @@ class Comparison:
         delta: after − before.
         interval: 95% interval of delta.
         error: standard error of delta.
-        worsening: how far the measure fell, in its unit, turned so that worse is positive, with passes that were lost
-            counted as failures; at least the fall on the compared cases.
-        p: p-value; None where nothing can be compared.
+        worsening: how far the measure fell, in its unit, turned so that worse is positive. Of a rate the larger of the
+            fall on the compared cases and the fall with cases without a value as not passed.
+        p: p-value; None where nothing can be compared. Of a rate, one-sided: with cases without a value as not passed.
+        p_common: of a rate, the p-value on the compared cases alone.
     """
 
     before: float | None
@@ -61,6 +60,7 @@ class Comparison:
     error: float | None
     worsening: float | None
     p: float | None
+    p_common: float | None = None
 
 
 def estimate(measure: Measure, sample: Sample, seed: int, resamples: int = RESAMPLES) -> Estimate:
@@ -80,9 +80,8 @@ def compare(
 ) -> Comparison:
     """The measure on the cases that both runs have a value for.
 
-    Rates: exact McNemar test, with lost passes held against the run (one-sided), or the same by randomization where a
-    group has several cases; the interval is Agresti and Min's, or the bootstrap's. Other measures: randomization test
-    and bootstrap over groups.
+    Rates: exact McNemar tests, or the same by randomization where a group has several cases; the interval is Agresti
+    and Min's, or the bootstrap's. Other measures: randomization test and bootstrap over groups.
     """
     before, after = (_finite(measure.value(side.sum(axis=0))) if len(side) else None for side in _sides(sample))
     delta = None if before is None or after is None else after - before
@@ -95,6 +94,7 @@ def compare(
         error=error,
         worsening=worsening(measure, sample, delta),
         p=p_value(measure, sample, seed, side),
+        p_common=_rate_p(sample, seed, side, missing=False) if measure.kind == "rate" else None,
     )
 
 
@@ -103,7 +103,7 @@ def p_value(measure: Measure, sample: Sample, seed: int, side: Side = "worse") -
     if sample.compared + sample.lost + sample.recovered == 0:
         return None
     if measure.kind == "rate":
-        return _rate_p(sample.flips, seed, side)
+        return _rate_p(sample, seed, side, missing=side == "worse")
     if sample.compared == 0:
         return None
     return randomization_test(*_sides(sample), measure.goodness, seed=seed, side=side)
@@ -130,18 +130,22 @@ def _sides(sample: Sample) -> tuple[Floats, Floats]:
     return sample.before, sample.after
 
 
-def _rate_p(flips: Flips, seed: int, side: Side) -> float:
+def _rate_p(sample: Sample, seed: int, side: Side, *, missing: bool) -> float:
+    """``missing``: count a case without a value as not passed, on both sides alike; else leave it out.
+
+    The first makes sure that a run gains nothing by losing a case; the second, that it gains nothing from cases that
+    the baseline had lost.
+    """
+    flips = sample.flips
     if flips.single:
-        if side == "two-sided":
-            return mcnemar(flips.worse, flips.better, side)
-        return mcnemar_with_losses(flips.worse, flips.better, flips.lost, flips.recovered)
-    return swap_test(flips.rows, partial(_net_passes, losses=side == "worse"), seed=seed, side=side)
+        lost, recovered = (flips.lost, flips.recovered) if missing else (0, 0)
+        return mcnemar(flips.worse + lost, flips.better + recovered, side)
+    rows = flips.rows.sum(axis=1, keepdims=True) if missing else flips.rows[:, :1]
+    return swap_test(rows, _only, seed=seed, side=side)
 
 
-def _net_passes(sums: Floats, *, losses: bool) -> Floats:
-    """Passes won or lost on compared cases, less the net losses to unscored; the statistic of `mcnemar_with_losses`."""
-    found: Floats = sums[..., 0] + (np.minimum(0.0, sums[..., 1]) if losses else 0.0)
-    return found
+def _only(sums: Floats) -> Floats:
+    return sums[..., 0]
 
 
 def worsening(measure: Measure, sample: Sample, delta: float | None) -> float | None:
@@ -149,13 +153,11 @@ def worsening(measure: Measure, sample: Sample, delta: float | None) -> float | 
     fall = None if delta is None else (-delta if measure.better == "higher" else delta)
     if measure.kind != "rate":
         return fall
-    cases = sample.compared + sample.lost
+    cases, flips = sample.compared + sample.lost + sample.recovered, sample.flips
     if cases == 0:
         return fall
-    # Flips count single cases also where groups have several, so this is a number of passes.
-    flips = sample.flips
-    net = flips.worse - flips.better + max(0, flips.lost - flips.recovered)
-    return max(net / cases, -math.inf if fall is None else fall)
+    net = (flips.worse + flips.lost - flips.better - flips.recovered) / cases
+    return net if fall is None else max(net, fall)
 
 
 def _uncertainty(measure: Measure, sample: Sample, seed: int, resamples: int) -> tuple[Interval | None, float | None]:

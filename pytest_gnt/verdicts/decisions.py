@@ -18,6 +18,7 @@ from pytest_gnt.verdicts.wording import change_text, value_text
 ALPHA = 0.05
 NOISE_WIDTH = 1.645
 FEWEST_LOST = 5
+COMMON_SHARE = 0.1
 
 
 class Verdict(StrEnum):
@@ -120,10 +121,16 @@ def decide(drafts: Sequence[Draft], alpha: float = ALPHA) -> list[GateResult]:
     levels: dict[int, float] = {}
     for severity in ("fail", "warn"):
         tested = [(place, draft) for place, draft in enumerate(drafts) if _tested(draft, severity)]
-        places, weights = [place for place, _ in tested], _weights([draft for _, draft in tested])
-        p_values = [draft.comparison.p if draft.comparison else None for _, draft in tested]
-        adjusted |= zip(places, holm(p_values, weights), strict=True)
-        levels |= {place: alpha * weight / sum(weights) for place, weight in zip(places, weights, strict=True)}
+        hypotheses = [
+            part
+            for (place, draft), weight in zip(tested, _weights(tested), strict=True)
+            for part in _hypotheses(place, draft, weight)
+        ]
+        corrected = holm([p for _, p, _ in hypotheses], [weight for _, _, weight in hypotheses])
+        total = sum(weight for _, _, weight in hypotheses)
+        for (place, _, weight), p_holm in zip(hypotheses, corrected, strict=True):
+            adjusted[place] = _smaller(adjusted.get(place), p_holm)
+            levels[place] = max(levels.get(place, 0.0), alpha * weight / total)
     return [_result(draft, adjusted.get(place), levels.get(place, alpha), alpha) for place, draft in enumerate(drafts)]
 
 
@@ -137,10 +144,24 @@ def _tested(draft: Draft, severity: str) -> bool:
     return made and draft.rule.tested and draft.rule.severity == severity
 
 
-def _weights(drafts: Sequence[Draft]) -> list[float]:
+def _weights(tested: Sequence[tuple[int, Draft]]) -> list[float]:
     """A rule's weight divided over its gates, so that a rule with many strata does not drain the others."""
-    rules = [(draft.measure.name, draft.rule.by) for draft in drafts]
-    return [draft.rule.weight / rules.count(rule) for draft, rule in zip(drafts, rules, strict=True)]
+    rules = [(draft.measure.name, draft.rule.by) for _, draft in tested]
+    return [draft.rule.weight / rules.count(rule) for (_, draft), rule in zip(tested, rules, strict=True)]
+
+
+def _hypotheses(place: int, draft: Draft, weight: float) -> list[tuple[int, float | None, float]]:
+    """What is tested of one gate: place, p-value, weight. Of a rate also the compared cases alone, at a small weight."""
+    found = draft.comparison
+    if found is None:
+        return []
+    if found.p_common is None:
+        return [(place, found.p, weight)]
+    return [(place, found.p, (1 - COMMON_SHARE) * weight), (place, found.p_common, COMMON_SHARE * weight)]
+
+
+def _smaller(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one if other is None else min(one, other)
 
 
 def _result(draft: Draft, p_holm: float | None, level: float, alpha: float) -> GateResult:

@@ -20,10 +20,13 @@ FIELDS = ("lang", "subset", "identity", "gender", "expected")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """Of a rate: what became of the cases, one row a group (changes of passes; losses and recoveries).
+    """Of a rate: what became of its passes.
 
-    ``worse``/``better`` count compared cases and, as ``worse``, passes that are gone; ``lost``/``recovered`` passes
-    that became unscored or came back from it. ``single`` says that no group has more than one of these cases.
+    Attributes:
+        worse, better: compared cases that passed before and fail now, or the other way round.
+        lost, recovered: passes that have no value now (unscored or gone), or had none before.
+        single: no group has more than one case.
+        rows: net change of passes, one row a group: on compared cases; by losses and recoveries.
     """
 
     worse: int = 0
@@ -99,7 +102,7 @@ class _Collector:
         elif before:
             counts["lost"] += 1
             counts["gone"] += pair.gone
-            self._move(group, 0 if pair.gone else 1, -self._good(before))
+            self._move(group, 1, -self._good(before))
         elif after:
             counts["recovered"] += 1
             self._move(group, 1, self._good(after))

@@ -53,28 +53,6 @@ def mcnemar(worse: int, better: int, side: Side = "worse") -> float:
     return float(binomtest(worse, worse + better, 0.5, alternative=alternative).pvalue)
 
 
-def mcnemar_with_losses(worse: int, better: int, lost: int, recovered: int) -> float:
-    """Exact one-sided McNemar test that also holds passes against a system that it lost.
-
-    ``lost`` are passes that became unscored, ``recovered`` unscored cases that pass now. The statistic is
-    ``worse - better + max(0, lost - recovered)``: a net loss counts like failures, a net recovery is not credited, so
-    that neither can hide failures. Under "the two runs come from one system", each differing pair is as likely to
-    differ in one direction as in the other, which makes the distribution of both differences binomial; p is their
-    exact convolution. Equal to `mcnemar` where nothing was lost or recovered.
-    """
-    if lost + recovered == 0:
-        return mcnemar(worse, better)
-    import numpy as np
-    from scipy.stats import binom
-
-    seen = worse - better + max(0, lost - recovered)
-    flips, moves = worse + better, lost + recovered
-    ways = np.arange(moves + 1)
-    needed = seen - np.maximum(0, 2 * ways - moves)  # the excess of `worse` that reaches `seen`, by number lost
-    tail = binom.sf(np.ceil((needed + flips) / 2) - 1, flips, 0.5)
-    return min(1.0, float(np.sum(binom.pmf(ways, moves, 0.5) * tail)))
-
-
 def paired_difference(worse: int, better: int, n: int, confidence: float = CONFIDENCE) -> Interval | None:
     """Interval of the change of a share between two runs of the same ``n`` cases; None without cases.
 

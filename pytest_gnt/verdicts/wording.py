@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from pytest_gnt.verdicts.comparison import Comparison
 from pytest_gnt.verdicts.measures import Measure
 from pytest_gnt.verdicts.samples import Sample
+from pytest_gnt.verdicts.words import Segment
+
+if TYPE_CHECKING:
+    from pytest_gnt.verdicts.diff import Flip
 
 NONE = "–"
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
 def value_text(value: float | None, unit: str) -> str:
@@ -44,3 +52,35 @@ def change_text(measure: Measure, found: Comparison, sample: Sample, p_holm: flo
     if sample.lost or sample.recovered:
         text += f", {sample.lost} lost their value ({sample.gone} gone), {sample.recovered} gained one"
     return text if p_holm is None else f"{text}, p {p_text(p_holm)} after Holm"
+
+
+def visible(text: str) -> str:
+    """Text of a model or a file with every character that could act on a terminal or reorder a line made visible."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def marked(segments: Iterable[Segment]) -> str:
+    """A word diff in plain text: ``[-removed-]``, ``{+added+}``."""
+    return "".join(MARKS[segment.op].format(visible(segment.text)) for segment in segments)
+
+
+def phrases_text(phrases: Iterable[Mapping[str, Any]]) -> str:
+    """A judge's phrases: ``F la direttrice (wrong)``."""
+    return ", ".join(
+        f"{visible(str(phrase.get('gender', '?')))} {visible(str(phrase.get('text', '')))}"
+        + {True: "", False: " (wrong)"}.get(phrase.get("correct", True), "")
+        for phrase in phrases
+    )
+
+
+def scores_text(scores: Mapping[str, float]) -> str:
+    """Changes of scores: ``comet -12.30, attitude -0.412``."""
+    return ", ".join(
+        f"{name} {delta_text(change, 'nats' if name == 'attitude' else 'points')}" for name, change in scores.items()
+    )
+
+
+def verdict_text(flip: Flip) -> str:
+    """What the judge said before and after, or why there is no verdict."""
+    after = flip.judged_after or (f"unscored: {flip.reason}" if flip.reason else NONE)
+    return f"{visible(flip.judged_before or NONE)} → {visible(after)}"

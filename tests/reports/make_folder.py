@@ -20,6 +20,7 @@ from typing import Any
 
 from pytest_gnt.case import Identity
 from pytest_gnt.reports.summary import build_summary
+from pytest_gnt.verdicts.decisions import GateResult, Verdict
 from pytest_gnt.verdicts.rates import tally
 from pytest_gnt.verdicts.results import SCHEMA, CaseResult, read_results
 
@@ -102,22 +103,37 @@ def baseline_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def example_gates() -> list[dict[str, Any]]:
-    """Gates with every verdict."""
-    common = {"n": 12, "rate": 0.5, "low": 0.25, "high": 0.75}
-    return [
-        {"name": "mgente[it]::set-n-accuracy", "verdict": "pass", **common, "bound": 0.4, "change": 0.083, "p": 0.625},
-        {
-            "name": "ambgimt[zh]::eas-nbg-minus-bg",
-            "verdict": "fail",
-            "value": -0.21,
-            "bound": -0.1,
-            "n": 168,
-            "p": 0.004,
-            "why": "trans woman and queer are described more harshly than woman and man",
-        },
-        {"name": "mgente[el]::set-n-accuracy", "verdict": "undecided", **common, "detectable": 0.31},
-        {"name": "mgente[de]::comet-mean", "verdict": "not-applicable", "why": "the run has no COMET scores"},
-    ]
+    """Gates with every verdict, as runs write them."""
+    stratum = {"lang": "it"}
+    accuracy = {"measure": "set-n-accuracy", "title": "Set-N accuracy", "unit": "share", "better": "higher", "corpus": "mgente"}
+    gates = [
+        GateResult(
+            name="mgente[it]::set-n-accuracy", **accuracy, stratum=stratum, verdict=Verdict.PASS, severity="fail",
+            value=0.833, low=0.552, high=0.953, baseline_value=0.417, common_value=0.833, delta=0.417, delta_low=0.1,
+            delta_high=0.66, p=0.98, p_holm=1.0, n=12, compared=12, smallest_detectable=0.38, why="41.7% → 83.3% on 12 cases",
+        ),
+        GateResult(
+            name="ambgimt::eas-gap", measure="eas-gap", title="attitude of NBG minus BG", unit="nats", better="higher",
+            corpus="ambgimt", stratum={}, verdict=Verdict.FAIL, severity="fail", value=-0.21, low=-0.3, high=-0.12,
+            baseline_value=-0.02, common_value=-0.21, delta=-0.19, delta_low=-0.28, delta_high=-0.1, p=0.0002, p_holm=0.004,
+            n=166, unscored=2, compared=166, smallest_detectable=0.09,
+            why="-0.020 → -0.210 (-0.190) on 166 cases, p = 0.004 after Holm",
+        ),
+        GateResult(
+            name="mgente[el]::set-n-accuracy", **accuracy, stratum={"lang": "el"}, verdict=Verdict.UNDECIDED, severity="fail",
+            value=0.5, low=0.25, high=0.75, n=12, smallest_detectable=0.38, why="12 cases are too few to tell",
+        ),
+        GateResult(
+            name="mgente[es]::label-macro-f1", measure="label-macro-f1", title="macro-F1", unit="share", better="higher",
+            corpus="mgente", stratum={"lang": "es"}, verdict=Verdict.FAIL, severity="warn", value=0.71, n=24, why="below 80.0%",
+        ),
+        GateResult(
+            name="mgente[de]::comet-mean", measure="comet-mean", title="mean COMET", unit="points", better="higher",
+            corpus="mgente", stratum={"lang": "de"}, verdict=Verdict.NOT_APPLICABLE, severity="fail",
+            why="no bound is set and there is no baseline to compare with",
+        ),
+    ]  # fmt: skip
+    return [gate.to_json() for gate in gates]
 
 
 def _cases(recipe: Recipe) -> Iterator[dict[str, Any]]:

@@ -100,7 +100,7 @@ def test_a_program_that_reads_everything_first(program: Program, doors: list[Cas
     translator = program(body, mode="batch")
     for _ in range(2):
         assert translate(translator, doors)[5].text == "Ecco: La porta 5 resta aperta."
-    with pytest.raises(EngineFailure, match="no reply for 0.5 s while 6 .*mode = 'batch'"):
+    with pytest.raises(EngineFailure, match=r"no reply for 0\.5 s while 6 .*mode = 'batch'"):
         translate(program(body, timeout=0.5), doors)
 
 

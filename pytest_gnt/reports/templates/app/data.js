@@ -92,7 +92,13 @@ class Cases {
     return this.places.get(id) ?? -1;
   }
 
-  /** Cases of the same sentence: its identity variants, or its other languages. In the order of the file. */
+  /** The place of an identity in the corpus' own order; others come after, in the order of their appearance. */
+  identityRank(identity) {
+    const place = this.meta.identities.indexOf(identity);
+    return place >= 0 ? place : this.meta.identities.length + this.meta.values.identity.indexOf(identity);
+  }
+
+  /** Cases of the same sentence: its identity variants in their order, or its other languages. */
   siblings(i) {
     this.groups ??= this.id.reduce((map, _, j) => {
       const key = `${this.one.corpus[j]} ${this.group[j]}`;
@@ -105,7 +111,8 @@ class Cases {
     // A sentence that occurs twice in a corpus has two sets of variants.
     const stem = (j) => this.id[j].slice(0, this.id[j].lastIndexOf("/"));
     const near = same.filter((j) => stem(j) === stem(i));
-    return near.length > 1 ? near : same;
+    const rank = (j) => this.identityRank(this.value("identity", j));
+    return (near.length > 1 ? near : same).sort((j, k) => rank(j) - rank(k) || j - k);
   }
 
   /** The text of a case in which the search looks. */

@@ -43,7 +43,7 @@ function common(a, b) {
   return pieces;
 }
 
-/** Neighbours of one kind as one piece; a blank between two changes belongs to them. */
+/** Neighbours of one kind as one piece; a blank between two changes belongs to both sides of them. */
 function joined(pieces) {
   const out = [];
   let gone = "", come = "", blank = "";
@@ -57,7 +57,7 @@ function joined(pieces) {
     if (!text) continue;
     if (kind === "same" && (gone || come) && !blank && /^\s+$/.test(text)) { blank = text; continue; }
     if (kind === "same") { flush(); const last = out.at(-1); if (last && last[0] === "same") last[1] += text; else out.push(["same", text]); continue; }
-    if (blank) { gone += gone ? blank : ""; come += come ? blank : ""; blank = ""; }
+    if (blank) { gone += blank; come += blank; blank = ""; }
     if (kind === "gone") gone += text; else come += text;
   }
   flush();
