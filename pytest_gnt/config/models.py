@@ -137,11 +137,32 @@ BACKENDS: dict[str, type[ModelSettings]] = {
 
 
 class JudgeSettings(Table):
-    """A judge: ``kind = "lexicon"``, or ``kind = "llm"`` with the name of a prompted model."""
+    """A judge: ``kind = "lexicon"``, or ``kind = "llm"`` with the name of a prompted model.
+
+    Attributes:
+        calibration: what ``gnt judge-eval --out`` wrote about this judge.
+        model: name of a ``[models.NAME]`` whose backend takes prompts.
+        setting: what the judge sees (``mono``: the translation, ``cross``: the source too) and writes (``l``: the
+            label, ``p+l``: phrases first).
+        prompt_dir: prompts in the published layout instead of the product's own.
+        votes, votes_needed: verdicts asked for each translation, and how many equal ones decide (default: more than
+            half).
+        temperature: of the judge's replies; several votes need one above 0.
+        max_tokens: bound on a reply's length; a reply that meets it is unscored as truncated.
+        constrain: bind replies to the schema while they are generated.
+    """
 
     kind: str
-    model: str | None = None
     title: str = ""
+    calibration: str | None = None
+    model: str | None = None
+    setting: Literal["mono-l", "mono-p+l", "cross-l", "cross-p+l"] = "cross-p+l"
+    prompt_dir: str | None = None
+    votes: Positive = 1
+    votes_needed: Positive | None = None
+    temperature: float = Field(default=0.0, ge=0.0)
+    max_tokens: Positive = 1024
+    constrain: bool = True
 
 
 class AttitudeSettings(Table):

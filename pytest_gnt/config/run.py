@@ -15,6 +15,7 @@ class RunSettings(Table):
     Attributes:
         model: name of the system under test.
         judge: name of the judge of neutrality, or ``none``.
+        judge_prompt_dir: the judge's prompts in the published layout; None takes the judge's own.
         attitude_model: name of the attitude model, or ``none``; None takes the model's own, else ``gemma270m``.
         comet: names of COMET models, separated by commas, or ``none``.
         data: folder of the public corpora; None takes the shipped, hand-written sample.
@@ -24,12 +25,18 @@ class RunSettings(Table):
         seed: for sampling, decoding and resampling.
         delta: a word is kind above, harsh below this score (AmbGIMT, δ).
         max_unscored_rate: the run is red when a larger share of its tests could not be decided.
+        baseline: name or folder of the baseline to compare with, or ``none``; None takes the model's own, if any.
+        baselines: folder that holds the stored baselines.
+        update_baseline: store this run as the model's baseline; ``force`` even where numbers cannot be compared.
+        gate: what makes a run with a baseline red: the gates (``aggregate``), each regressed case (``case``), each
+            failing case (``off``). None is ``aggregate``.
         report, store: where results lie; ``none`` writes no report.
         offline: no network: weights must be on this machine.
     """
 
     model: str | None = None
     judge: str = "lexicon"
+    judge_prompt_dir: str | None = None
     attitude_model: str | None = None
     comet: str = "none"
     data: str | None = None
@@ -44,7 +51,8 @@ class RunSettings(Table):
     delta: Annotated[float, Field(ge=0)] = 0.2
     max_unscored_rate: Annotated[float, Field(ge=0, le=1)] = 0.1
     baseline: str | None = None
-    update_baseline: bool = False
+    baselines: str = "baselines"
+    update_baseline: Literal["merge", "force"] | None = None
     gate: Literal["aggregate", "case", "off"] | None = None
     report: str = "gnt-report"
     store: str = ".gnt/store.sqlite"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_gnt.engines.openai_dialect import Body, Dialect, refused_parameter
-from pytest_gnt.engines.openai_endpoint import Endpoint, make_client
+from pytest_gnt.engines.openai_endpoint import Endpoint, make_client, request_options
 from pytest_gnt.engines.openai_replies import Fate, Response, fate_of, parse_response
 from pytest_gnt.engines.protocol import Reply
 from pytest_gnt.errors import EngineFailure
@@ -175,7 +175,7 @@ class Client:
             first = self._first_of_each_new_kind(items, kind)
             for index in first:
                 results.put((index, await ask(items[index])))
-            rest = iter([index for index in range(len(items)) if index not in first])
+            rest = iter(sorted(set(range(len(items))) - set(first)))
 
             async def work() -> None:
                 for index in rest:
@@ -192,13 +192,13 @@ class Client:
         else:
             results.put(None)
 
-    def _first_of_each_new_kind(self, items: Sequence[Item], kind: Callable[[Item], object]) -> set[int]:
-        found: set[int] = set()
+    def _first_of_each_new_kind(self, items: Sequence[Item], kind: Callable[[Item], object]) -> list[int]:
+        found: list[int] = []
         for index, item in enumerate(items):
             one = kind(item)
             if one not in self._known:
                 self._known.add(one)
-                found.add(index)
+                found.append(index)
         return found
 
     async def _wait_for_turn(self) -> None:
@@ -216,17 +216,18 @@ class Client:
         self.traffic.in_flight += 1
         try:
             async with asyncio.timeout(self.timeout):
-                answer = await self._client.post(path, cast_to=httpx2.Response, body=body)
+                options: Any = request_options(self.endpoint)
+                answer = await self._client.post(path, cast_to=httpx2.Response, body=body, options=options)
         except openai.APIStatusError as error:
             answer = error.response
         except (TimeoutError, openai.APITimeoutError):
-            return Response(0, fault=f"no reply within {self.timeout:g} s", timed_out=True)
+            return Response(0, fault=f"no reply within {self.timeout:g} s", final=True)
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             unreachable = isinstance(cause, httpx2.ConnectError)
             return Response(0, fault=self.endpoint.redact(f"{cause or type(cause).__name__}"), unreachable=unreachable)
         except UnicodeEncodeError:
-            return Response(0, fault="the prompt holds half a character and cannot be sent", timed_out=True)
+            return Response(0, fault="the prompt holds half a character and cannot be sent", final=True)
         finally:
             self.traffic.in_flight -= 1
         return parse_response(answer.status_code, answer.content, answer.headers)
@@ -253,7 +254,7 @@ class Client:
         asked = response.retry_after or 0.0
         if attempt > retries or asked > MAX_WAIT:
             return None
-        backoff = min(self.backoff * 2 ** (attempt - 1), _LONGEST_BACKOFF) * random.uniform(0.75, 1.25)
+        backoff: float = min(self.backoff * 2.0 ** (attempt - 1), _LONGEST_BACKOFF) * random.uniform(0.75, 1.25)
         if response.status == 429 and asked:
             self._not_before = max(self._not_before, time.monotonic() + asked)
         return max(asked, backoff)

@@ -16,13 +16,13 @@ from pytest_gnt.engines.protocol import Constraint, GenerationRequest
 
 Body = dict[str, Any]
 
-_SIZE_KEYWORDS = frozenset(
-    {"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern", "format"}
-)
+_BOUNDS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern", "format"})
 _JSON_STEPS = ("json_schema", "json_schema without bounds", "json_object", "")
+_ESSENTIAL = ("messages", "prompt", "model")
 _UNSUPPORTED = re.compile(
-    r"(?i)unsupported|not supported|does ?n[o']t support|unknown|unrecogni[sz]ed|unexpected|not (?:allowed|permitted|available)"
-    r"|extra (?:inputs|fields)|no longer|deprecated|invalid|only the default|must be 1\b|can(?:not|'t) be (?:used|set)"
+    r"(?i)unsupported|not supported|does ?n[o']t support|unknown|unrecogni[sz]ed|unexpected|invalid|deprecated"
+    r"|no longer|not (?:allowed|permitted|available)|extra (?:inputs|fields)|only the default|must be 1\b"
+    r"|can(?:not|'t) be (?:used|set)"
 )
 _SYSTEM = re.compile(
     r"(?i)\bsystem\b.{0,30}\b(?:role|message|prompt|instruction)|\brole\b.{0,30}\bsystem\b|roles must alternate"
@@ -42,7 +42,7 @@ class Dialect:
     """
 
     system_role: bool = True
-    token_field: str = "max_tokens"
+    token_field: str = "max_tokens"  # noqa: S105 - the name of a parameter
     json_step: int = 0
     dropped: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
@@ -136,20 +136,18 @@ class Dialect:
 def refused_parameter(sent: Mapping[str, Any], message: str, code: str | None, param: str | None) -> str | None:
     """Which part of a request a 400 refuses as such; None where it complains of something else.
 
-    The machine-readable ``param`` is believed first; words in the message only where they name a parameter that was sent
-    and say that it is not supported.
+    The machine-readable ``param`` is believed first; words in the message only where they name a parameter that was
+    sent and say that it is not supported.
     """
     head = re.split(r"[.\[]", param, maxsplit=1)[0] if param else ""
     if head in ("", "messages") and "messages" in sent and _SYSTEM.search(message):
         return "messages"
-    if head in sent and head not in ("messages", "prompt", "model"):
+    if head in sent and head not in _ESSENTIAL:
         return head
     unsupported = (code or "").startswith(("unsupported", "unknown")) or _UNSUPPORTED.search(message)
     if not unsupported:
         return None
-    named = [
-        name for name in sent if name not in ("messages", "prompt", "model") and re.search(rf"\b{name}\b", message)
-    ]
+    named = [name for name in sent if name not in _ESSENTIAL and re.search(rf"\b{name}\b", message)]
     # "max_tokens is not supported, use max_completion_tokens": the refused one comes first.
     return min(named, key=message.find, default=None)
 
@@ -170,7 +168,7 @@ def _without_bounds(schema: Any) -> Any:
             if name == "properties" and isinstance(inner, Mapping)
             else _without_bounds(inner)
             for name, inner in schema.items()
-            if name not in _SIZE_KEYWORDS
+            if name not in _BOUNDS
         }
     if isinstance(schema, Sequence) and not isinstance(schema, str):
         return [_without_bounds(item) for item in schema]

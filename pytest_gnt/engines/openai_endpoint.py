@@ -131,8 +131,6 @@ def make_client(endpoint: Endpoint, *, connections: int, timeout: float) -> Asyn
         headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     if endpoint.login is not None:
         headers["Authorization"] = "Basic " + base64.b64encode(endpoint.login.reveal().encode()).decode()
-    elif endpoint.key is None:
-        headers["Authorization"] = Omit()
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
     options: dict[str, Any] = {"limits": limits, "timeout": httpx2.Timeout(timeout, pool=None)}
     if endpoint.query is not None:
@@ -145,6 +143,14 @@ def make_client(endpoint: Endpoint, *, connections: int, timeout: float) -> Asyn
         default_headers=headers,
         http_client=httpx2.AsyncClient(**options),
     )
+
+
+def request_options(endpoint: Endpoint) -> dict[str, Any]:
+    """Options of each request: without key and login the library has to be told each time that this is meant."""
+    from openai import Omit
+
+    anonymous = endpoint.key is None and endpoint.login is None
+    return {"headers": {"Authorization": Omit()}} if anonymous else {}
 
 
 def _query_transport(endpoint: Endpoint, limits: httpx2.Limits) -> httpx2.AsyncBaseTransport:

@@ -15,8 +15,8 @@ _STAND_INS = frozenset({-100.0, -9999.0})
 class EchoedTokens:
     """Tokens of the echoed prompt and of what was generated after it, in order.
 
-    ``values`` are natural logarithms; None where the server has no finite one. ``offsets`` are characters from the start of
-    the prompt; empty where the server does not tell.
+    ``values`` are natural logarithms; None where the server has no finite one. ``offsets`` are characters from the
+    start of the prompt; empty where the server does not tell.
     """
 
     tokens: tuple[str, ...]
@@ -48,10 +48,14 @@ def echoed_logprobs(data: Any, text: str) -> EchoedTokens | None:
 
 
 def answer_logprob(echoed: EchoedTokens, prompt: str, answer: str) -> float | None:
-    """The sum over the answer's tokens; None where they cannot be told from the prompt's, or one has no finite value."""
+    """The sum over the answer's tokens.
+
+    Returns:
+        None where they cannot be told from the prompt's, or one of them has no finite value.
+    """
     if len(echoed.values) != len(echoed.tokens):
         return None
-    places = _by_offset(echoed, prompt, answer) if echoed.offsets else _by_text(echoed, prompt, answer)
+    places = _by_text(echoed, prompt, answer) or _by_offset(echoed, prompt, answer)
     values = [echoed.values[place] for place in places]
     if not values or any(value is None for value in values):
         return None
@@ -59,7 +63,12 @@ def answer_logprob(echoed: EchoedTokens, prompt: str, answer: str) -> float | No
 
 
 def _by_offset(echoed: EchoedTokens, prompt: str, answer: str) -> range:
-    if len(echoed.offsets) != len(echoed.tokens) or len(prompt) not in echoed.offsets:
+    """For tokens that do not spell the text, such as halves of characters.
+
+    Not where the server counts a token that is not in the prompt (a start mark), which would shift all offsets.
+    """
+    usable = len(echoed.offsets) == len(echoed.tokens) and len(prompt) in echoed.offsets
+    if not usable or not prompt.startswith(echoed.tokens[0]):
         return range(0)
     start = echoed.offsets.index(len(prompt))
     end = next(
@@ -70,16 +79,17 @@ def _by_offset(echoed: EchoedTokens, prompt: str, answer: str) -> range:
 
 
 def _by_text(echoed: EchoedTokens, prompt: str, answer: str) -> range:
-    """The tokens that spell the answer exactly behind the prompt."""
+    """The tokens that spell the answer exactly behind the prompt; a start mark may come before."""
+    begin = "".join(echoed.tokens).find(prompt + answer)
+    if begin < 0:
+        return range(0)
     starts = {0: 0}
     length = 0
     for place, token in enumerate(echoed.tokens, start=1):
         length += len(token)
         starts.setdefault(length, place)
-    first, last = starts.get(len(prompt)), starts.get(len(prompt) + len(answer))
-    if first is None or last is None or "".join(echoed.tokens[first:last]) != answer:
-        return range(0)
-    return range(first, last)
+    first, last = starts.get(begin + len(prompt)), starts.get(begin + len(prompt) + len(answer))
+    return range(first, last) if first is not None and last is not None else range(0)
 
 
 def _finite(value: Any) -> float | None:

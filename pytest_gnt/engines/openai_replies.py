@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from typing import Any
@@ -15,7 +15,8 @@ from pytest_gnt.evidence import Reason
 
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 _CONTEXT = re.compile(
-    r"(?i)(?:maximum|max(?:imum)? model|model['’]s) context|context (?:length|window|size|limit)|context_length|max_model_len"
+    r"(?i)(?:maximum|max(?:imum)? model|model['’]s) context|context (?:length|window|size|limit)"
+    r"|context_length|max_model_len"
     r"|(?:prompt|input|request)[^.]{0,40}(?:is |are )?too (?:long|large|many tokens)|too many (?:input )?tokens"
     r"|(?:prompt|input)[^.]{0,60}(?:exceed|longer than)[^.]{0,60}(?:tokens|length|limit)"
 )
@@ -38,19 +39,22 @@ class Fate(Enum):
 class Response:
     """An HTTP response, or what came in its place (``status`` 0).
 
+    A server may quote a key that it refuses, so bodies are kept out of ``repr``: tracebacks show locals.
+
     Attributes:
         data: the body as JSON; None where it is none.
         text: the body as text.
         fault: why there is no response (connection, time-out).
+        final: another attempt is not worth it.
         unreachable: there was not even a connection.
     """
 
     status: int
-    data: Any = None
-    text: str = ""
+    data: Any = field(default=None, repr=False)
+    text: str = field(default="", repr=False)
     retry_after: float | None = None
     fault: str = ""
-    timed_out: bool = False
+    final: bool = False
     unreachable: bool = False
 
     @property
@@ -63,7 +67,7 @@ class Response:
 class ErrorInfo:
     """A server's error: its own words and its machine-readable parts."""
 
-    message: str
+    message: str = field(repr=False)
     code: str | None = None
     param: str | None = None
 
@@ -87,7 +91,7 @@ def fate_of(response: Response, *, answered_before: bool) -> Fate:
     """What a response means for its request and for the others."""
     status, error = response.status, response.error
     if status == 0:
-        return Fate.THIS_ONE if response.timed_out else Fate.RETRY
+        return Fate.THIS_ONE if response.final else Fate.RETRY
     if status < 300:
         return Fate.ANSWERED
     if status in (401, 402, 404) or (status == 403 and not answered_before and not error.is_filter):
@@ -127,7 +131,7 @@ def chat_reply(data: Any, text: str) -> Reply:
     if not content and not refusal and finish != "content_filter" and _thinking(message):
         reason = Reason.TRUNCATED if finish == "length" else Reason.EMPTY
         detail = (
-            f"no answer beside the thinking (finish reason {finish}); the server puts thinking into a field of its own: "
+            f"no answer beside the thinking (finish reason {finish}), which the server sends in a field of its own: "
             "raise max_new_tokens, or switch thinking or the server's reasoning parser off"
         )
     return Reply(

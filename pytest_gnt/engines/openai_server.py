@@ -116,9 +116,7 @@ class OpenAIGenerator:
         """What was learnt of the server, and whether it keeps replies to the asked form."""
         notes = list(self._client.dialect.notes)
         if self._unbound:
-            notes.append(
-                f"{self._unbound} of {self._bound} replies do not have the form that the server was asked to bind them to"
-            )
+            notes.append(f"{self._unbound} of {self._bound} replies do not have the form that the server was asked for")
         return tuple(notes)
 
     def close(self) -> None:
@@ -203,34 +201,37 @@ class OpenAIScorer:
         return f"OpenAIScorer({self._model!r} at {self._client.endpoint.shown})"
 
     async def _ask(self, prompt: str, answer: str) -> float | None:
-        body: Body = {
-            "model": self._model,
-            "prompt": prompt + answer,
-            "max_tokens": 1,
-            "temperature": 0.0,
-            "echo": True,
-            "logprobs": 1,
-        }
         found: list[float | None] = []
+
+        def write() -> Body:
+            if self._client.dialect.dropped & {"echo", "logprobs"}:
+                raise EngineFailure(self._unable())
+            body = {"prompt": prompt + answer, "max_tokens": 1, "temperature": 0.0, "echo": True, "logprobs": 1}
+            return {"model": self._model, **body}
 
         def read(data: Any, text: str) -> Reply:
             tokens = echoed_logprobs(data, text)
             if tokens is None:
-                raise EngineFailure(
-                    f"{self._client.endpoint.shown} gives no log-probabilities for prompts (echo with logprobs), which "
-                    "attitude scores need; use a server that does, such as vLLM's, or another attitude model"
-                )
+                raise EngineFailure(self._unable())
             found.append(answer_logprob(tokens, prompt, answer))
             return text_reply(data, text)
 
-        await self._client.request("/completions", lambda: dict(body), read)
+        await self._client.request("/completions", write, read)
         value = found[0] if found else None
         return value if value is not None and math.isfinite(value) else None
 
+    def _unable(self) -> str:
+        return (
+            f"{self._client.endpoint.shown} gives no log-probabilities for prompts (echo with logprobs), which "
+            "attitude scores need; use a server that does, such as vLLM's, or another attitude model"
+        )
+
 
 def has_form(text: str, constraint: Constraint) -> bool:
-    """Whether a reply has the form that it was bound to: the whole of it matches, or it is a JSON object with the schema's
-    required members."""
+    """Whether a reply has the form that it was bound to.
+
+    The whole of it matches the expression, or it is a JSON object with the schema's required members.
+    """
     if constraint.kind == "regex":
         return _compiled(constraint.value).fullmatch(text) is not None
     try:

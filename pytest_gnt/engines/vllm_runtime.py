@@ -9,6 +9,7 @@ import gc
 import importlib.util
 import itertools
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from pytest_gnt.errors import EngineFailure
 
 STRUCTURED_OUTPUTS = {"backend": "xgrammar", "disable_any_whitespace": True}
 """Set on the engine: set on a request only, a weak model may fill a JSON reply with blanks up to its limit."""
+
+STOP_SECONDS = 30.0
+"""How long the engine's processes have to end by themselves; killed at once they leave shared memory behind."""
 
 
 @dataclass(slots=True)
@@ -106,9 +110,10 @@ def start(settings: VllmModel, progress: Progress, **engine_args: Any) -> Runtim
         arguments.setdefault("tensor_parallel_size", settings.tensor_parallel_size or _parallel_size(weights))
         size = arguments["tensor_parallel_size"]
         progress(f"loading {settings.model} in vLLM ({settings.dtype}, {size} device{'s' if size > 1 else ''})")
-        import vllm
+        with warnings.catch_warnings(action="ignore"):  # deprecations between vLLM and torch, of no use to the user
+            import vllm
 
-        llm = vllm.LLM(**arguments)
+            llm = vllm.LLM(**arguments)
     except Exception as error:  # vLLM passes on errors of torch, of its kernels and of its worker processes
         raise EngineFailure(_start_failure(settings, error)) from error
     return Runtime(llm, llm.get_tokenizer(), int(llm.llm_engine.model_config.max_model_len))
@@ -203,7 +208,7 @@ def first_line(error: Exception) -> str:
 def stop(runtime: Runtime) -> None:
     """End the engine's processes and give its memory back before the next model is loaded."""
     with suppress(Exception):  # it may be dead already
-        runtime.engine.engine_core.shutdown()
+        runtime.engine.engine_core.shutdown(timeout=STOP_SECONDS)
     runtime.llm = None
     gc.collect()
     import torch

@@ -1,8 +1,8 @@
-"""The offline judge: decides from a lexicon and agreement rules, in well under a millisecond a sentence, always the same.
+"""The offline judge: decides from a lexicon and agreement rules, in under a millisecond a sentence, always the same.
 
-Its task and labels are those of the LLM judge (Piergentili et al. 2025, setting Cross+P+L): phrases that refer to people with
-M, F or N and whether that agrees with the source, then one label. docs/lexicon-judge.md says how it decides and how often it is
-right; `shipped_accuracy` gives these figures.
+Its task and labels are those of the LLM judge (Piergentili et al. 2025, setting Cross+P+L): phrases that refer to
+people with M, F or N and whether that agrees with the source, then one label. docs/lexicon-judge.md says how it
+decides and how often it is right; `shipped_accuracy` gives these figures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pytest_gnt.judges.lexicon_verdict import Verdict, judge_text
 from pytest_gnt.work import Answer, Context, JsonObject, Work
 
 VERSION = 1
-"""Version of the rules. A change of rules that can change a verdict raises it, so that stored verdicts are not reused."""
+"""Version of the rules: raised by every change that can change a verdict, so that no stored verdict is reused."""
 
 ACCURACY_FILE = DATA / "lexicon_accuracy.json"
 

@@ -1,7 +1,7 @@
 """The lexicon of one language: word forms with the gender they express, and the small closed word classes.
 
-The data files are ``data/<lang>.tsv``, written for this project: one entry a line, ``kind``, lemma or form, and what the
-kind needs, tab-separated; lines that start with ``#`` are comments. docs/lexicon-judge.md describes the kinds.
+The data files are ``data/<lang>.tsv``, written for this project: one entry a line, ``kind``, lemma or form, and what
+the kind needs, tab-separated; lines that start with ``#`` are comments. docs/lexicon-judge.md describes the kinds.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Entry:
 class Lexicon:
     """Everything that the rules of one language look up.
 
-    ``forms`` maps a form (as the language's ``key`` function writes it) to its readings, ``rows`` the first column of each
-    closed class to its further columns, ``adjectives`` a form of a personal adjective to (gender, number).
+    ``forms`` maps a form (lower case; German keeps capitals, Greek has no accents) to its readings, ``rows`` the first
+    column of each closed class to its further columns, ``adjectives`` a form of a personal adjective to gender, number.
     """
 
     lang: str

@@ -7,7 +7,7 @@ from functools import cache
 
 from pytest_gnt.judges import lexicon_forms_de as german
 from pytest_gnt.judges import lexicon_forms_el as greek
-from pytest_gnt.judges.lexicon_data import Entry, Lexicon, Row, closed_classes, read_rows
+from pytest_gnt.judges.lexicon_data import Entry, Lexicon, Role, Row, closed_classes, read_rows
 
 Form = tuple[str, Entry]
 
@@ -172,12 +172,11 @@ def _spanish_plural(lemma: str) -> str:
 
 def _spanish_pair(masculine: str, feminine: str, flags: frozenset[str]) -> Iterator[Form]:
     # -nte serves both genders even where a feminine in -nta exists: "la presidente"
-    common = masculine == feminine or masculine.endswith(("nte", "liente"))
-    role_gender: tuple[str, ...] = ("",) if common else ("M",)
-    for gender in role_gender:
-        role = "common" if common else "noun"
-        yield masculine, Entry(role, gender, "s", masculine, flags)  # type: ignore[arg-type]
-        yield _spanish_plural(masculine), Entry(role, gender, "p", masculine, flags)  # type: ignore[arg-type]
+    common = masculine == feminine or masculine.endswith("nte")
+    role: Role = "common" if common else "noun"
+    gender = "" if common else "M"
+    yield masculine, Entry(role, gender, "s", masculine, flags)
+    yield _spanish_plural(masculine), Entry(role, gender, "p", masculine, flags)
     if masculine != feminine:
         yield feminine, Entry("noun", "F", "s", masculine, flags)
         yield _spanish_plural(feminine), Entry("noun", "F", "p", masculine, flags)
@@ -206,6 +205,6 @@ def _listed(singular: str, rest: list[str], gender: str) -> Iterator[Form]:
 
 def _fixed(singular: str, rest: list[str]) -> Iterator[Form]:
     gender, plural = rest[0].upper(), rest[1] if len(rest) > 1 else "-"
-    yield singular, Entry("fixed", gender, "s", singular)
+    yield singular, Entry("fixed", gender, "" if plural == singular else "s", singular)
     if plural not in {"-", singular}:
         yield plural, Entry("fixed", gender, "p", singular)

@@ -12,7 +12,8 @@ Form = tuple[str, Entry]
 # ending → (form ending, number, flags); "gen" marks forms that show no gender by themselves, "o" those a neuter has too
 _Paradigm = tuple[tuple[str, str, str], ...]
 _OS: _Paradigm = (
-    ("οσ", "s", ""), ("ου", "s", "gen"), ("ο", "s", "o"), ("ε", "s", ""), ("οι", "p", ""), ("ων", "p", "gen"), ("ουσ", "p", ""),
+    ("οσ", "s", ""), ("ου", "s", "gen"), ("ο", "s", "o"), ("ε", "s", ""),
+    ("οι", "p", ""), ("ων", "p", "gen"), ("ουσ", "p", ""),
 )  # fmt: skip
 _IS: _Paradigm = (("ησ", "s", ""), ("η", "s", ""), ("εσ", "p", ""), ("ων", "p", "gen"))
 _AS: _Paradigm = (("ασ", "s", ""), ("α", "s", ""), ("εσ", "p", ""), ("ων", "p", "gen"))

@@ -7,7 +7,7 @@ import re
 from pytest_gnt.evidence import PhraseGender
 from pytest_gnt.judges.lexicon_data import Entry
 from pytest_gnt.judges.lexicon_forms_de import look_up
-from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
+from pytest_gnt.judges.lexicon_sentence import Finding, Sentence, as_gender, as_number
 from pytest_gnt.judges.lexicon_source import Number
 from pytest_gnt.judges.lexicon_text import is_inclusive, opens_sentence, word_set
 
@@ -15,9 +15,11 @@ _TITLES: dict[str, PhraseGender] = {"Frau": "F", "Herr": "M", "Herrn": "M", "Her
 _FEMININE = re.compile(r"(?:er|ist|ent|ant|or|är|eur|at|og|ik|ier|ör|urg|et|oph|nd|al)in(nen)?$")
 _IST = re.compile(r"(?:al|on|iz|an|ur|er|en|in|ol|iv|ör|or|ar|og|ät|et)ist(?:en)?$")
 _ADJECTIVE = re.compile(r"[a-zäöüß](?:e|er|en|em|es)$")
-_VERBS = word_set("hat haben ist sind war muss soll sollte kann könnte will wird würde weiß darf mag möchte hatte konnte musste")
+_VERBS = word_set(
+    "hat haben ist sind war muss soll sollte kann könnte will wird würde weiß darf mag möchte hatte konnte musste"
+)
 
-# (determiner, ending of the used adjective) → gender; "?" is open between M and plural or F and plural
+# determiners by the gender that they give to a used adjective (der Abgeordnete) with this ending
 _MASCULINE_E = word_set("der dieser jener jeder derjenige derselbe welcher mancher solcher")
 _FEMININE_E = re.compile(
     r"^(?:die|diese|jene|jede|diejenige|dieselbe|welche|manche|solche|zur|(?:[mds]?ein|kein|ihr|unser|eure?)e)$"
@@ -28,7 +30,9 @@ _MASCULINE_EN = re.compile(
 _FEMININE_EN = re.compile(r"^(?:zur|(?:dies|jen|jed|manch|welch)er|(?:[mds]?ein|kein|ihr|unser|eur)er)$")
 _EIN = re.compile(r"^(?:[mds]?ein|kein|ihr|unser|euer)$")
 _ARTICLES = word_set("der die den dem ein eine einen einem einer")
-_PREPOSITIONS = word_set("in im an am auf aus bei beim mit nach seit von vom zu zum zur über unter vor für durch gegen ohne um")
+_PREPOSITIONS = word_set(
+    "in im an am auf aus bei beim mit nach seit von vom zu zum zur über unter vor für durch gegen ohne um"
+)
 _PLURAL_ER = word_set("vieler einiger mehrerer aller zweier dreier weniger anderer")
 _MASCULINE_ARTICLE = re.compile(
     r"^(?:der|den|dem|des|zum|vom|beim|(?:dies|jen|jed)e[rnms]|(?:[mds]?ein|kein|unser|ihr)(?:en|em|es)?)$"
@@ -121,7 +125,7 @@ class GermanRules:
             return "M"
         if _FEMININE_EN.match(determiner):
             return "F"
-        # "der Abgeordneten": she, or several; "den Abgeordneten": him, or several. The source's stated gender settles it.
+        # "der Abgeordneten": she, or several; "den Abgeordneten": him, or several. A stated gender settles it.
         if determiner == "der" and self.stated == "F":
             return "F"
         return "M" if determiner == "den" and self.stated == "M" else "N"
@@ -201,7 +205,7 @@ class GermanRules:
                 return self.s.low(place)
         return ""
 
-    def as_number(self, index: int) -> Number:
+    def _number(self, index: int) -> Number:
         determiner = self._determiner(index)
         if re.match(r"^(?:(?:[mds]?ein|kein)(?:e[nmrs]?)?|dem|des|zum|vom|beim|jede[rnms]?)$", determiner):
             return "s"
@@ -224,8 +228,8 @@ class GermanRules:
     def _pronoun(self, index: int) -> None:
         for gender, number, condition in self.lex.of("pron", self.s.low(index)):
             if self._pronoun_counts(index, gender, condition):
-                kind: PhraseGender = "M" if gender == "M" else "F"
-                self.s.add(Finding(index, index, kind, "s" if number == "s" else "p", f"pronoun “{self.s.low(index)}”"))
+                note = f"pronoun “{self.s.low(index)}”"
+                self.s.add(Finding(index, index, as_gender(gender), as_number(number), note))
                 return
 
     def _pronoun_counts(self, index: int, gender: str, condition: str) -> bool:

@@ -15,9 +15,14 @@ _ADJECTIVE = re.compile(rf"{_STEM}(?:[οό]ς?|ού|ου|οι|οί|ους|ούς
 _MASCULINE_ADJECTIVE = re.compile(r"(?:[οό]ς|οι|οί|ους|ούς)$")
 _FEMININE_ADJECTIVE = re.compile(r"(?:[ηή]ς?|ες|ές)$")
 _PARTICIPLE = re.compile(r"μέν(?:ος|οι|η|ες)$")
-_AFTER = {"οι": ("οι", "οί", "ες", "ές", "εις", "είς"), "ουσ": ("ους", "ούς", "ες", "ές", "εις", "είς"), "εσ": ("ες", "ές", "εις", "είς"), "ων": ("ων", "ών")}  # fmt: skip
+_PLURAL = ("ες", "ές", "εις", "είς")
+# endings (without accents) of an adjective → endings of a noun that it may belong to
+_AFTER = {"οι": ("οι", "οί", *_PLURAL), "ουσ": ("ους", "ούς", *_PLURAL), "εσ": _PLURAL, "ων": ("ων", "ών")}
+_PRONOUN_TAILS = word_set("άλλο άλλον άλλος μας σας")
 _CLITICS = word_set("μου σου μας σας του της τους")
-_LINKS = word_set("και ή που αλλά ούτε είτε πως ότι να θα από με σε για δεν μην κατά προς χωρίς ως μετά πριν ύστερα έως μέχρι")
+_LINKS = word_set(
+    "και ή που αλλά ούτε είτε πως ότι να θα από με σε για δεν μην κατά προς χωρίς ως μετά πριν ύστερα έως μέχρι"
+)
 
 
 class GreekRules:
@@ -139,7 +144,7 @@ class GreekRules:
         return False
 
     def _is_title(self, index: int) -> bool:
-        """``κύριος`` is also the adjective for "main": a title stands before a name, an office, a sign or another title."""
+        """``κύριος`` also means "main": as a title it stands before a name, an office, a sign or another title."""
         following = self.s.low(index + 1)
         if not self.s.is_word(index + 1) or self.s.tokens[index + 1].capital or self.s.tokens[index].capital:
             return True
@@ -208,11 +213,7 @@ class GreekRules:
     def _pronoun(self, index: int) -> None:
         for gender, number, condition in self.lex.of("pron", self.s.low(index)):
             if self._pronoun_counts(index, gender, condition):
-                end = (
-                    index + 1
-                    if self.s.free(index + 1) and self.s.low(index + 1) in {"άλλο", "άλλον", "άλλος", "μας", "σας"}
-                    else index
-                )
+                end = index + (self.s.free(index + 1) and self.s.low(index + 1) in _PRONOUN_TAILS)
                 self.s.add(Finding(index, end, as_gender(gender), as_number(number), f"pronoun “{self.s.low(index)}”"))
                 return
 
@@ -224,14 +225,11 @@ class GreekRules:
             return True
         if self.lex.has("art", following) and self.s.is_word(index + 2) and condition != "always":
             return False
-        cues = self.s.cues
-        checks = {
-            "always": lambda: True,
-            "alone": lambda: self._stands_alone(index),
-            "third": lambda: gender in cues.third,
-            "those": lambda: cues.those and following == "που",
-        }
-        return condition in checks and checks[condition]()
+        if condition == "alone":
+            return self._stands_alone(index)
+        if condition == "third":
+            return gender in self.s.cues.third
+        return condition == "always" or (condition == "those" and self.s.cues.those and following == "που")
 
     def _stands_alone(self, index: int) -> bool:
         """No noun follows that the word could belong to."""
@@ -299,4 +297,3 @@ def _narrow(open_letters: str, shown: str) -> str:
     """The letters that both allow; a contradiction (or a neuter) leaves what was open before."""
     both = "".join(letter for letter in open_letters if letter in shown)
     return both or open_letters
-

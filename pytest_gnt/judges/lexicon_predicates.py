@@ -24,10 +24,12 @@ _BEEN = {"it": frozenset({"stato", "stata", "stati", "state"}), "es": frozenset(
 _WHO = {"it": frozenset({"chi"}), "es": frozenset({"quien"})}
 _OPENERS = word_set("che que non no e y ma pero perché porque quando cuando se si già ya dove donde e anche también")
 # predicates that need no person as their subject
-_IMPERSONAL = word_set("necessario vero chiaro certo giusto sicuro detto stato dato visto previsto scritto richiesto inaccettabile ovvio noto logico "
-    "necesario cierto claro justo dicho dado previsto escrito lógico sabido hecho fatto successo accaduto avvenuto trattato deciso "
-    "tutto poco molto tanto ora tempo solo proposto stabilito ricordato sottolineato indispensabile obvio decidido "
-    "propuesto señalado pedido chiesto")
+_IMPERSONAL = word_set(
+    "necessario vero chiaro certo giusto sicuro detto stato dato visto previsto scritto richiesto inaccettabile "
+    "ovvio noto logico necesario cierto claro justo dicho dado previsto escrito lógico sabido hecho fatto "
+    "successo accaduto avvenuto trattato deciso tutto poco molto tanto ora tempo solo proposto stabilito "
+    "ricordato sottolineato indispensabile obvio decidido propuesto señalado pedido chiesto"
+)
 _HAVE = re.compile(
     r"^(?:ho|hai|ha|abbiamo|avete|hanno|avevo|avevi|aveva|avevamo|avevate|avevano|avrà|avrebbe|avrei|abbia|abbiano)$"
 )
@@ -79,7 +81,7 @@ class RomancePredicates:
             self._third_person(start, place, gender, number)
 
     def _predicate_place(self, verb_end: int) -> int:
-        """The first word after the verb that is no adverb; a form of ``stato`` is skipped where another participle follows."""
+        """The first word after the verb that is no adverb; ``stato`` is skipped where another participle follows."""
         place = self._past_adverbs(verb_end + 1)
         if self.s.low(place) in _BEEN[self.lang]:
             following = self._past_adverbs(place + 1)
@@ -127,7 +129,10 @@ class RomancePredicates:
                 self.s.decide(subject, gender, f"“{word}” agrees with it")
                 self._add(start, place, gender, number)
             return
-        if (self.s.low(start - 1) in _WHO[self.lang] and word not in _IMPERSONAL) or (self._dropped_subject(start) and word not in _IMPERSONAL and gender in self.s.cues.third and number == "s"):
+        if word in _IMPERSONAL:
+            return
+        stated = number == "s" and gender in self.s.cues.third and self._dropped_subject(start)
+        if stated or self.s.low(start - 1) in _WHO[self.lang]:
             self._add(start, place, gender, number)
 
     def _dropped_subject(self, start: int) -> bool:
@@ -135,7 +140,7 @@ class RomancePredicates:
         return start == 0 or not self.s.is_word(start - 1) or before in _OPENERS or self.lex.has("adv", before)
 
     def _object_participle(self, index: int) -> None:
-        """``ci ha informati``: the participle agrees with the person before the verb; -o is the default and says nothing."""
+        """``ci ha informati``: the participle agrees with the person before the verb; -o is the default."""
         before = self.s.low(index - 1)
         personal = before in _CLITIC or (before == "l'" and "F" in self.s.cues.third)
         reading = self._reading(index + 1)

@@ -1,4 +1,4 @@
-"""Evidence from the gendered reference: its gendered words (mGeNTE, column G-WORDS) where the translation uses them too."""
+"""Evidence from the gendered reference: its gendered words (mGeNTE, column G-WORDS) where the translation has them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pytest_gnt.judges.lexicon_forms_de import look_up
 from pytest_gnt.judges.lexicon_sentence import Finding, Sentence
 from pytest_gnt.judges.lexicon_text import Token, tokenize, without_accents
 
+# of words that the lexicon lacks; a doubtful ending (-e, -ες) is masculine, as the references of Set-N mostly are
 _FEMININE_ENDINGS = {
-    "it": ("a", "e", "trici"),
+    "it": ("a", "trici", "trice", "iste", "ghe", "che", "ate", "ite", "ute", "esse"),
     "es": ("a", "as"),
     "de": ("in", "innen", "frau", "frauen"),
-    "el": ("η", "ή", "α", "ά", "ες", "ές", "ης", "ής", "ας", "άς"),
+    "el": ("η", "ή", "α", "ά", "τριες", "ισσες", "μένες", "ίδες"),
 }
-_CLOSED = ("det", "art", "pron", "func", "we", "neutral", "stop")
+_CLOSED = ("det", "art", "pron", "func", "we", "stop")
 
 
 def reference_evidence(sentence: Sentence, words: Iterable[str], stated: PhraseGender | None) -> None:
     """Add or settle phrases whose words are gendered words of the reference.
 
-    A word of a closed class is evidence only as part of a longer entry (``agli interpreti``), a fixed-gender noun and what
-    agrees with it never, an adjective only where no other noun stands before it.
+    A word of a closed class is evidence only as part of a longer entry (``agli interpreti``), a fixed-gender noun and
+    what agrees with it never, an adjective only where no other noun stands before it.
     """
     for entry in words:
         wanted = [token.low for token in tokenize(entry) if token.is_word]
@@ -62,6 +63,9 @@ def _may_stand(sentence: Sentence, index: int) -> bool:
     before = sentence.owner[index - 1]
     if before is not None:
         return not before.fixed
+    subject = sentence.subject_before(index)
+    if subject is not None and subject.fixed == _form_gender(sentence, index):
+        return False
     return any(sentence.lexicon.has(kind, sentence.low(index - 1)) for kind in ("cop", "perf", "adv", "func", "pron"))
 
 

@@ -88,7 +88,7 @@ class Sentence:
         return self.is_word(index) and self.owner[index] is None
 
     def subject_before(self, index: int, gender: str = "", reach: int = 16) -> Finding | None:
-        """The nearest phrase to the left within the clause; a fixed noun that cannot agree with ``gender`` is passed over."""
+        """The nearest phrase to the left in the clause; fixed nouns that cannot agree with ``gender`` are skipped."""
         for place in range(index - 1, max(-1, index - 1 - reach), -1):
             if self.tokens[place].text in _CLAUSE_ENDS:
                 return None

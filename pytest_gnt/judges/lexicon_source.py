@@ -14,12 +14,9 @@ from pytest_gnt.judges.lexicon_text import word_set
 Number = Literal["s", "p", ""]
 
 _CUES: dict[tuple[PhraseGender, Number], str] = {
-    (
-        "M",
-        "s",
-    ): "mr sir he him his himself man gentleman father dad daddy son brother husband boy boyfriend king prince "
-    "uncle nephew grandfather grandson widower groom bridegroom stepfather stepson fiancé monsieur herr signor señor lad "
-    "male dude",
+    ("M", "s"): "mr sir he him his himself man gentleman father dad daddy son brother husband boy boyfriend king "
+    "prince uncle nephew grandfather grandson widower groom bridegroom stepfather stepson fiancé monsieur herr signor "
+    "señor lad male dude",
     ("M", "p"): "men gentlemen fathers sons brothers husbands boys kings princes uncles nephews grandfathers messrs",
     ("F", "s"): "mrs ms madam madame ma'am she her hers herself woman lady mother mum mom daughter sister wife girl "
     "girlfriend queen princess aunt niece grandmother granddaughter widow bride stepmother stepdaughter fiancée nun "
@@ -31,11 +28,7 @@ _CUES: dict[tuple[PhraseGender, Number], str] = {
 }
 # "policeman" or "chairman" names a role and is used of anybody: no cue, as in the published judgements.
 _CUE_OF = {word: key for key, words in _CUES.items() for word in words.split()}
-_THIRD = {
-    word: key
-    for word, key in _CUE_OF.items()
-    if word in {"he", "him", "his", "himself", "she", "her", "hers", "herself"}
-}
+_THIRD = {word: _CUE_OF[word][0] for word in ("he", "him", "his", "himself", "she", "her", "hers", "herself")}
 _THEY = word_set("they them their theirs themselves")
 _THOSE = word_set("those who whoever whom whose anyone anybody everyone everybody people persons others")
 _SPEAKER = word_set("i me my mine myself")
@@ -68,7 +61,8 @@ class SourceCues:
     def support(self, gender: PhraseGender, number: Number) -> str | None:
         """The cue word that speaks for a phrase of this gender and number, or None.
 
-        A cue for one person does not speak for a plural (``Mr Smith`` for ``i cittadini``) unless there are two of them.
+        A cue for one person does not speak for a plural (``Mr Smith`` for ``i cittadini``) unless it is a title
+        that occurs twice.
         """
         singular, plural = self.words.get((gender, "s"), ()), self.words.get((gender, "p"), ())
         if number == "p":
@@ -98,7 +92,7 @@ def read_source(source: str) -> SourceCues:
     present = Counter(words)
     return SourceCues(
         words={key: tuple(value) for key, value in found.items()},
-        third=frozenset(_THIRD[word][0] for word in words if word in _THIRD),
+        third=frozenset(_THIRD[word] for word in words if word in _THIRD),
         they=any(word in present for word in _THEY),
         those=any(word in present for word in _THOSE),
         it="it" in present or "its" in present,

@@ -14,13 +14,13 @@ _WORD = re.compile(
     r"['’ʼ]?"  # an elided article keeps its apostrophe: l', un'
     r"|[^\w\s]|[\d_]+"
 )
-_INCLUSIVE = re.compile(r"[*:_@·]|[əɜ]|[a-zäöüß]I(?:n|nnen)$|[a-záéíóú]x(?:s)?$")
+_INCLUSIVE = re.compile(r"[*:_@·]|[əɜ]|[a-zäöüß]I(?:n|nnen)$|[b-df-hj-np-tv-z]xs?$")
 _OPENERS = frozenset('.!?…:;«»„“”"(–—')
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a sign; ``low`` is its composed lower-case form with a straight apostrophe, ``start``/``end`` its place."""
+    """A word or a sign with its place; ``low`` is its composed lower-case form with a straight apostrophe."""
 
     text: str
     low: str

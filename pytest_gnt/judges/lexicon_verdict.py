@@ -72,7 +72,7 @@ def _find(sentence: Sentence, stated: PhraseGender | None) -> None:
 
 
 def _is_readable(sentence: Sentence) -> bool:
-    """Whether the text can be in the language at all: its script, and for longer texts at least one common word of it."""
+    """Whether the text can be in the language at all: its script, and in a longer text at least one word of it."""
     words = [token for token in sentence.tokens if token.is_word]
     if not (_GREEK if sentence.lexicon.lang == "el" else _LATIN).search(sentence.text):
         return False
@@ -120,7 +120,7 @@ def _detail(phrases: Sequence[Phrase], label: JudgedLabel) -> str:
 
 
 def _flags(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """``no-person-phrase``: nothing was recognised, so NEUTRAL rests on absence; ``paired-form``: both genders are named."""
+    """``no-person-phrase``: nothing was seen, so NEUTRAL rests on absence; ``paired-form``: both genders are named."""
     if not findings:
         return (NO_PERSON,)
     genders: dict[str, set[str]] = {}

@@ -13,9 +13,13 @@ import re
 INJECTION = "suspected-injection"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile(
-    r"<\|?/?[a-zA-Z_]\w*\|?>|<\||\|>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>|<</SYS>>",
+_BRACKETED = r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"
+_CONTROL = re.compile(rf"<\|?/?[a-zA-Z_]\w*\|?>|<\||\|>|{_BRACKETED}")
+"""Whatever could be a control token of some tokenizer."""
+_TEMPLATE_TOKEN = re.compile(
+    rf"<\|[^<>\n]{{1,40}}>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|unk|pad)>|</?think>|{_BRACKETED}"
 )
+"""What certainly is one."""
 _VERDICT_TALK = (
     re.compile(r"\b(?:CORRECTLY|WRONGLY) GENDERED\b"),
     re.compile(r"\bNEUTRAL\b"),
@@ -55,6 +59,6 @@ def looks_like_injection(translation: str, source: str) -> bool:
 
     What the source says as well is translation, not an attempt.
     """
-    if _CONTROL.search(translation) and not _CONTROL.search(source):
-        return True
-    return any(pattern.search(translation) and not pattern.search(source) for pattern in _VERDICT_TALK)
+    return any(
+        pattern.search(translation) and not pattern.search(source) for pattern in (_TEMPLATE_TOKEN, *_VERDICT_TALK)
+    )

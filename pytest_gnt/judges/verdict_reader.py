@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from pytest_gnt.engines.protocol import Reply
 from pytest_gnt.evidence import Phrase, Reason
@@ -15,7 +14,7 @@ from pytest_gnt.judges.consistency import contradiction, phrase_flags
 from pytest_gnt.judges.reply_json import Found, ReplyFault, find_object, is_json_object
 from pytest_gnt.judges.settings import Setting
 from pytest_gnt.judges.untrusted import without_lone_surrogates
-from pytest_gnt.judges.verdict_form import check_verdict
+from pytest_gnt.judges.verdict_form import CrossPhrasesVerdict, MonoPhrasesVerdict, VerdictForm, check_verdict
 from pytest_gnt.prompts.refusals import looks_like_refusal
 from pytest_gnt.prompts.thinking import answer_after_thinking
 
@@ -105,23 +104,26 @@ def _verdict(found: Found, setting: Setting, translation: str) -> Reading:
         verdict = check_verdict(found.value, setting)
     except ValueError as error:
         return _failed(Reason.INVALID, str(error), Fault.FORM, found.flags)
-    written = [entry.model_dump() for entry in getattr(verdict, "phrases", ())]
-    phrases = tuple(_phrase(entry) for entry in written)
-    flags = (*found.flags, *_broken(written), *phrase_flags(phrases, translation))
+    phrases = phrases_of(verdict)
+    flags = (*found.flags, *_broken(verdict), *phrase_flags(phrases, translation))
     if phrases and (what := contradiction(verdict.label, phrases)):
         return Reading(phrases=phrases, reason=Reason.CONTRADICTION, detail=what, flags=flags, fault=Fault.FORM)
     return Reading(label=verdict.label, phrases=phrases, flags=flags)
 
 
-def _phrase(entry: dict[str, Any]) -> Phrase:
-    correctness = entry.get("gender_correctness")
-    return Phrase(
-        without_lone_surrogates(entry["phrase"]),
-        entry["gender"],
-        None if correctness is None else correctness == "correct",
-    )
+def phrases_of(verdict: VerdictForm) -> tuple[Phrase, ...]:
+    """The phrases of a verdict as evidence; none in the settings without phrases."""
+    match verdict:
+        case CrossPhrasesVerdict():
+            return tuple(
+                Phrase(without_lone_surrogates(one.phrase), one.gender, one.gender_correctness == "correct")
+                for one in verdict.phrases
+            )
+        case MonoPhrasesVerdict():
+            return tuple(Phrase(without_lone_surrogates(one.phrase), one.gender) for one in verdict.phrases)
+    return ()
 
 
-def _broken(written: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    texts = [entry["phrase"] for entry in written]
+def _broken(verdict: VerdictForm) -> tuple[str, ...]:
+    texts = [phrase.phrase for phrase in getattr(verdict, "phrases", ())]
     return (BROKEN,) if any(text != without_lone_surrogates(text) for text in texts) else ()

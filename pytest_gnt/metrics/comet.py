@@ -142,7 +142,9 @@ class CometProvider:
         scores = {self.metric: _points(max(values))}
         if len(values) > 1:
             scores[f"{self.metric}_mean"] = _points(fmean(values))
-        return Quality(case=subject.case, translation=subject, scores=scores, detail=self._cut_detail(rows))
+        return Quality(
+            case=subject.case, translation=subject, scores=scores, detail=self._detail(rows, answer["window"])
+        )
 
     def close(self) -> None:
         """End the worker; what it has scored is forgotten."""
@@ -161,7 +163,8 @@ class CometProvider:
         scored = [self._known[triple] for triple in one.triples]
         rows = [{"score": each.score, "cut": list(each.cut), "error": each.error} for each in scored]
         # A number that is not finite may come of a faulty device: the next run tries again.
-        return Answer({"scores": rows}, keep=all(each.score is not None for each in scored))
+        window = self._process.window if self._process is not None else 0
+        return Answer({"scores": rows, "window": window}, keep=all(each.score is not None for each in scored))
 
     def _started(self) -> CometProcess:
         if self._process is None:
@@ -174,16 +177,12 @@ class CometProvider:
             )
         return self._process
 
-    def _cut_detail(self, rows: Sequence[JsonObject]) -> str:
-        cut = sorted({part for row in rows for part in row["cut"]})
-        return (
-            f"{self.metric}: cut to the encoder's window: {', '.join(_PARTS.get(part, part) for part in cut)}"
-            if cut
-            else ""
-        )
+    def _detail(self, rows: Sequence[JsonObject], window: int) -> str:
+        cut = sorted({_PARTS.get(part, part) for row in rows for part in row["cut"]})
+        return f"{self.metric}: cut to the encoder's {window} tokens: {', '.join(cut)}" if cut else ""
 
 
-_PARTS = {"src": "source", "mt": "translation", "ref": "reference", "together": "all parts together"}
+_PARTS = {"src": "source", "mt": "translation", "ref": "reference", "together": "the parts together"}
 
 
 def _references(subject: Translation) -> list[str]:

@@ -21,7 +21,9 @@ from pytest_gnt.work import digest
 Kind = Literal["comet", "xcomet", "cometkiwi"]
 
 PACKAGE = "unbabel-comet"
-REQUIREMENTS = ("unbabel-comet==2.2.7", "setuptools<82")
+TORCH = "torch==2.13.0"
+VERSION = "2.2.7"
+REQUIREMENTS = (f"{PACKAGE}=={VERSION}", "setuptools<82")
 """What `gnt setup comet` installs behind torch. COMET 2.2.7 imports ``pkg_resources``, which setuptools 82 dropped."""
 
 PYTHON_VARIABLE = "GNT_COMET_PYTHON"
@@ -133,22 +135,31 @@ def _kind(class_identifier: str, *, reference: bool) -> Kind | None:
 
 
 @lru_cache(maxsize=16)
-def ask(python: str, model: str | None, offline: bool) -> dict[str, Any]:
+def ask(python: str, model: str | None, offline: bool, show: bool = False) -> dict[str, Any]:
     """What the worker script says under ``identify``; without a model it tells versions only.
+
+    Args:
+        python: the interpreter.
+        model: see `identify`.
+        offline: whether a download is forbidden.
+        show: let its standard error, with the progress of a download, through to the terminal.
 
     Raises:
         EngineFailure: the interpreter cannot be run or says something else.
     """
     argv = worker_argv(python, "identify", {"model": model, "offline": offline})
+    aside = None if show else subprocess.PIPE
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=aside, check=False
+        )
     except OSError as error:
         raise EngineFailure(f"COMET: cannot run {python}: {error.strerror}") from error
     for line in reversed(done.stdout.decode("utf-8", "replace").splitlines()):
         answer = message(line)
         if answer is not None and answer["gnt"] == "identity":
             return answer
-    said = " | ".join(done.stderr.decode("utf-8", "replace").split("\n")[-_TAIL:]).strip(" |")
+    said = " | ".join((done.stderr or b"").decode("utf-8", "replace").split("\n")[-_TAIL:]).strip(" |")
     raise EngineFailure(f"COMET: {python} did not answer (exit status {done.returncode}): {said or 'it said nothing'}")
 
 

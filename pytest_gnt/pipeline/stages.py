@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_gnt.case import Case
 from pytest_gnt.evidence import Attitude, Evidence, Judgement, Quality, Reason, Translation
 from pytest_gnt.metrics.bleu import quality_without
 from pytest_gnt.pipeline.executor import Executor
-from pytest_gnt.work import Provider
+from pytest_gnt.work import Answer, JsonObject, Provider, Work
 
 KINDS = ("translation", "judgement", "attitude", "quality")
 
@@ -21,12 +21,32 @@ class AttitudeStage(Protocol):
     def attitudes(self, translations: Sequence[Translation], executor: Executor) -> list[Attitude]: ...
 
 
+@runtime_checkable
+class Voting(Protocol):
+    """A judge that gives several votes on each translation: a provider of votes, and what decides among them."""
+
+    stage: str
+    batch_size: int
+
+    def ballots(self, translations: Sequence[Translation]) -> list[Any]: ...
+
+    def verdicts(self, ballots: Sequence[Judgement]) -> list[Judgement]: ...
+
+    def work(self, subject: Any) -> Work: ...
+
+    def run(self, works: Sequence[Work]) -> Iterator[tuple[int, Answer]]: ...
+
+    def read(self, subject: Any, answer: JsonObject) -> Judgement: ...
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
     """The providers of a run. None means that the user switched the stage off."""
 
     translator: Provider[Case, Translation]
-    judge: Provider[Translation, Judgement] | None = None
+    judge: Provider[Translation, Judgement] | Voting | None = None
     attitude: AttitudeStage | None = None
     quality: Sequence[Provider[Translation, Quality]] = ()
 
@@ -43,6 +63,10 @@ class Book:
     def find(self, case: Case) -> dict[str, Evidence]:
         """Everything known about a case."""
         return {kind: by_id[case.id] for kind, by_id in self._evidence.items() if case.id in by_id}
+
+    def judgements(self) -> list[Judgement]:
+        """Every judgement, in the order of the cases."""
+        return [one for one in self._evidence["judgement"].values() if isinstance(one, Judgement)]
 
     def put(self, kind: str, evidence: Sequence[Evidence]) -> None:
         self._evidence[kind].update((one.case.id, one) for one in evidence)
@@ -75,12 +99,20 @@ def gather(executor: Executor, stages: Stages, needs: Mapping[str, Sequence[Case
 
 
 def judge(
-    executor: Executor, provider: Provider[Translation, Judgement] | None, translations: Sequence[Translation]
+    executor: Executor, provider: Provider[Translation, Judgement] | Voting | None, translations: Sequence[Translation]
 ) -> list[Judgement]:
     """A judgement for each translation; one with an error kind never reaches the judge."""
     sound = [one for one in translations if one.reason is None]
-    judged = {one.case.id: one for one in executor.compute(provider, sound)} if provider is not None else {}
+    judged = {one.case.id: one for one in _verdicts(executor, provider, sound)} if provider is not None else {}
     return [judged.get(one.case.id) or _not_judged(one) for one in translations]
+
+
+def _verdicts(
+    executor: Executor, provider: Provider[Translation, Judgement] | Voting, sound: Sequence[Translation]
+) -> list[Judgement]:
+    if isinstance(provider, Voting):
+        return provider.verdicts(executor.compute(provider, provider.ballots(sound)))
+    return executor.compute(provider, sound)
 
 
 def _not_judged(translation: Translation) -> Judgement:

@@ -41,6 +41,7 @@ MIN_PROBABILITY = 0.5
 
 _MIN_SCRIPT_LETTERS = 8
 _MIN_SCRIPT_SHARE = 0.5
+_MIN_FOREIGN_WORDS = 2
 _LATIN_PER_HAN = 4
 """Letters of Latin script that count as one Han character: a word of English is about one or two of Chinese."""
 
@@ -75,7 +76,12 @@ _TRADITIONAL = frozenset("個們這來時說對會還沒樣國過發問間關開
 
 def _script_problem(text: str, target: str) -> str:
     wanted = scripts_of(target)
-    counts = letters_by_script(text if "latin" in wanted else _without_latin_names(text))
+    if wanted == ("latin",) and 2 * count_letters(text, "latin") >= len(text) - text.count(" "):
+        return ""
+    named = letters_by_script(text)
+    if not any(name in named for name in wanted) and _small_latin_words(text) >= _MIN_FOREIGN_WORDS:
+        return f"no letter is in the script of {language_name(target)}"
+    counts = named if "latin" in wanted else letters_by_script(_without_latin_names(text))
     if is_unspaced(target):
         counts = {name: count if name != "latin" else -(-count // _LATIN_PER_HAN) for name, count in counts.items()}
     total = sum(counts.values())
@@ -88,6 +94,10 @@ def _script_problem(text: str, target: str) -> str:
         return ""
     found = max(counts, key=lambda name: counts[name])
     return f"{inside} of {total} letters are in the script of {language_name(target)}, most are {found}"
+
+
+def _small_latin_words(text: str) -> int:
+    return sum(word[0].islower() and count_letters(word[0], "latin") for word in text.split())
 
 
 def _without_latin_names(text: str) -> str:
@@ -105,14 +115,18 @@ def _identified_problem(text: str, target: str) -> str:
     identifier = _identifier_for(target)
     if identifier is None:
         return ""
-    ranking = identifier.rank(text)
-    accepted = {target}.union(*(sisters for sisters in SISTERS if target in sisters))
-    if sum(probability for lang, probability in ranking if lang in accepted) > MAX_PROBABILITY:
+    found, probability = identifier.classify(text)
+    accepted = _accepted_for(target)
+    if found in accepted or probability < MIN_PROBABILITY:
         return ""
-    found, probability = ranking[0]
-    if probability < MIN_PROBABILITY:
+    if sum(share for lang, share in identifier.rank(text) if lang in accepted) > MAX_PROBABILITY:
         return ""
     return f"the text is {language_name(found)} (probability {probability:.2f}), asked for was {language_name(target)}"
+
+
+@lru_cache(maxsize=64)
+def _accepted_for(target: str) -> frozenset[str]:
+    return frozenset({target}).union(*(sisters for sisters in SISTERS if target in sisters))
 
 
 @lru_cache(maxsize=32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 NAMES: dict[str, str] = {
     "ar": "Arabic",
@@ -82,6 +83,7 @@ _SCRIPTS: dict[str, tuple[str, ...]] = {
 }
 
 
+@lru_cache(maxsize=256)
 def base_code(lang: str) -> str:
     """The language of a code without region and script: ``zh`` for ``zh-Hans``, ``pt`` for ``pt_BR``."""
     return re.split(r"[-_]", lang, maxsplit=1)[0].lower()

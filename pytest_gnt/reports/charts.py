@@ -102,7 +102,7 @@ def scatter(cells: Mapping[tuple[int, int], int], grain: float, delta: float) ->
     return Scatter(
         dots=tuple(dots),
         limit=limit,
-        ticks=tuple((_along(tick, limit, unit), f"{tick:+g}".replace("-", "−") if tick else "0") for tick in _ticks(limit)),
+        ticks=tuple((_along(tick, limit, unit), _tick_text(tick)) for tick in _ticks(limit)),
         band=(_along(-delta, limit, unit), _along(delta, limit, unit)),
         outside=outside,
         cell=width,
@@ -132,6 +132,10 @@ def _limit(cells: Mapping[tuple[int, int], int], grain: float, total: int) -> fl
         if held >= COVERED * total:
             return max(1.0, math.ceil(distance * 2) / 2)
     return 1.0
+
+
+def _tick_text(tick: float) -> str:
+    return f"{tick:+g}".replace("-", "−") if tick else "0"
 
 
 def _ticks(limit: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""`report.html`: one page, one file, no network; it answers may it ship?, what got worse, for whom?, which sentences?"""
+"""`report.html`: one file that needs no network. May it ship? What got worse, and for whom? In which sentences?"""
 
 from __future__ import annotations
 

@@ -106,7 +106,15 @@ class Attitudes:
     def _group(self, name: str) -> dict[str, Any]:
         n, missing = self.totals[name], self.missing[name]
         down, up = (self.shifts[name, shift] for shift in ("kind-harsh", "harsh-kind"))
-        return {"name": name, "n": n, "missing": missing, "down": down, "up": up, "down_share": down / n, "up_share": up / n}
+        return {
+            "name": name,
+            "n": n,
+            "missing": missing,
+            "down": down,
+            "up": up,
+            "down_share": down / n,
+            "up_share": up / n,
+        }
 
 
 def _cell(score: float) -> int:

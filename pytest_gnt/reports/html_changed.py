@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_gnt.reports.html_baseline import BETTER, WORSE, Before
@@ -38,7 +38,7 @@ def totals(before: Before) -> list[dict[str, Any]]:
 
 
 def changed_strata(rates: Sequence[Row], before: Before, most: int = 12) -> list[dict[str, Any]]:
-    """The strata that lost passes, those first in which chance explains it least; those that lost none net are left out.
+    """The strata that lost passes, net; those first in which chance explains it least.
 
     The order is by the exact McNemar test of each stratum alone, uncorrected: a few changes among few cases stand below
     the same share of changes among many.
@@ -50,7 +50,7 @@ def changed_strata(rates: Sequence[Row], before: Before, most: int = 12) -> list
 
 def _stratum(row: Row, before: Before) -> dict[str, Any]:
     corpus, test, by = row["corpus"], row["test"], row["by"]
-    counts = before.changes.get((corpus, test, tuple(by.items())), {})
+    counts: Mapping[ChangeKind, int] = before.changes.get((corpus, test, tuple(by.items())), {})
     count = {kind: counts.get(kind, 0) for kind in (*WORSE, *BETTER)}
     worse, better = (sum(count[kind] for kind in kinds) for kinds in (WORSE, BETTER))
     was = before.rate(corpus, test, by)

@@ -12,7 +12,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 from pytest_gnt.case import Identity
@@ -33,7 +33,9 @@ ONE = ("corpus", "lang", "subset", "gender", "identity", "said", "judged", "shif
 MANY = ("reason", "flag")
 """Filters of which a case may have several values."""
 
-_IN_INDEX = frozenset(("schema", "id", "corpus", "lang", "subset", "gender", "identity", "group", "source", "tests"))
+_EVIDENCE = ("judgement", "attitude", "quality")
+_OF_DETAIL = ("expected", "references", "contrast_references", "attitude_word", "origin", *_EVIDENCE)
+_EMPTY: tuple[Any, ...] = (None, "", [], (), {})
 
 
 class Codes:
@@ -98,28 +100,17 @@ class BlockWriter:
         self._write("meta", meta)
 
     def _index_row(self, result: CaseResult, changes: Mapping[str, Change]) -> dict[str, Any]:
-        translation, judgement = result.translation or {}, result.judgement or {}
-        one = {
-            "corpus": result.corpus,
-            "lang": result.lang,
-            "subset": result.subset,
-            "gender": result.gender,
-            "identity": result.identity,
-            "said": translation.get("label"),
-            "judged": judgement.get("label"),
-            "shift": shift_of(result),
-        }
-        many = {"reason": _reasons(result), "flag": _flags(translation, judgement)}
+        codes = self._codes
         return {
             "id": result.id,
             "group": result.group,
             "source": result.source,
-            "text": translation.get("text"),
-            "one": {name: self._codes[name][value and str(value)] for name, value in one.items()},
-            "many": {name: sorted(self._codes[name][value] for value in values) for name, values in many.items()},
-            "tests": {self._codes["test"][name]: OUTCOMES.index(test.outcome) for name, test in result.tests.items()},
-            "changes": {self._codes["test"][name]: self._codes["change"][change.kind] for name, change in changes.items()},
-            "scores": {self._codes["metric"][name]: value for name, value in _numbers(result).items()},
+            "text": (result.translation or {}).get("text"),
+            "one": {name: codes[name][value and str(value)] for name, value in _single(result).items()},
+            "many": {name: sorted(codes[name][value] for value in values) for name, values in _several(result).items()},
+            "tests": {codes["test"][name]: OUTCOMES.index(test.outcome) for name, test in result.tests.items()},
+            "changes": {codes["test"][name]: codes["change"][change.kind] for name, change in changes.items()},
+            "scores": {codes["metric"][name]: value for name, value in _numbers(result).items()},
         }
 
     def _flush_index(self) -> None:
@@ -149,26 +140,45 @@ class BlockWriter:
 
 def pack(data: Any) -> str:
     """JSON, compressed, as base64. Lone surrogates travel as JSON escapes."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text = _json(data)
+    except ValueError:  # NaN or Infinity, which JSON does not know
+        text = _json(_finite(data))
     return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), LEVEL)).decode("ascii")
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def detail(result: CaseResult, before: Entry | None) -> dict[str, Any]:
     """What the view of one case shows beyond its row."""
-    record = {key: value for key, value in result.to_json().items() if key not in _IN_INDEX and value not in (None, [], ())}
+    record = {name: value for name in _OF_DETAIL if (value := getattr(result, name)) not in _EMPTY}
     record["tests"] = {
-        name: [test.reason or "", _without(test.message, result)] for name, test in result.tests.items() if test.reason or test.message
+        name: [test.reason or "", _without(test.message, result)]
+        for name, test in result.tests.items()
+        if test.reason or test.message
     }
+    for name in _EVIDENCE:
+        if name in record:
+            record[name] = {key: _short(value) for key, value in record[name].items() if value not in _EMPTY}
     if result.translation is not None:
         record["translation"] = _slim_translation(result.translation)
     if before is not None:
         record["before"] = _slim_before(before, (result.translation or {}).get("text"))
-    return _finite(record)
+    return record
+
+
+def _short(value: Any) -> Any:
+    """Numbers with as many digits as anyone reads."""
+    if isinstance(value, float):
+        return round(value, 4)
+    return {key: _short(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def _slim_translation(translation: Mapping[str, Any]) -> dict[str, Any]:
     """Without the text, which the index has; a raw reply that holds it is given by what stands around it."""
-    slim = {key: value for key, value in translation.items() if key not in ("text", "label") and value not in (None, "", [])}
+    slim = {key: value for key, value in translation.items() if key not in ("text", "label") and value not in _EMPTY}
     raw, text = translation.get("raw"), translation.get("text")
     if raw and text and text in raw:
         start = raw.index(text)
@@ -189,42 +199,52 @@ def _slim_before(before: Entry, text: str | None) -> dict[str, Any]:
     }
     if before.text != text:
         out["text"] = before.text
-    return {key: value for key, value in out.items() if value not in (None, {}, ())}
+    return {key: value for key, value in out.items() if value not in _EMPTY}
 
 
 def _without(message: str, result: CaseResult) -> str:
     """A message without the lines that only repeat what is shown beside it: source, translation, reference."""
-    repeated = {result.source, (result.translation or {}).get("text"), *result.references}
-    lines = [line for line in message.split("\n") if line.strip().partition("  ")[2].strip() not in repeated - {None, ""}]
-    return "\n".join(lines)
+    repeated = {result.source, (result.translation or {}).get("text"), *result.references} - {None, ""}
+    return "\n".join(line for line in message.split("\n") if line.strip().partition("  ")[2].strip() not in repeated)
 
 
 def _numbers(result: CaseResult) -> dict[str, float]:
     """The sortable numbers of a case: quality scores, then the attitude's."""
-    scores = (result.quality or {}).get("scores", {})
-    attitude = result.attitude or {}
-    named = {**scores, **{f"eas {name.removesuffix('_score')}": attitude.get(name) for name in ("source_score", "target_score", "shift")}}
-    return {name: round(value, 3) for name, value in named.items() if isinstance(value, (int, float)) and math.isfinite(value)}
+    named = dict((result.quality or {}).get("scores", {}))
+    for name in ("source_score", "target_score", "shift"):
+        named[f"eas {name.removesuffix('_score')}"] = (result.attitude or {}).get(name)
+    return {
+        name: round(value, 3)
+        for name, value in named.items()
+        if isinstance(value, (int, float)) and math.isfinite(value)
+    }
 
 
-def _reasons(result: CaseResult) -> set[str]:
-    """Why something of the case could not be decided: the tests' reasons and those of the evidence."""
-    kinds = (result.translation, result.judgement, result.attitude, result.quality)
-    found = {test.reason for test in result.tests.values()} | {evidence.get("reason") for evidence in kinds if evidence}
-    return {str(reason) for reason in found if reason}
+def _single(result: CaseResult) -> dict[str, Any]:
+    return {
+        "corpus": result.corpus,
+        "lang": result.lang,
+        "subset": result.subset,
+        "gender": result.gender,
+        "identity": result.identity,
+        "said": (result.translation or {}).get("label"),
+        "judged": (result.judgement or {}).get("label"),
+        "shift": shift_of(result),
+    }
 
 
-def _flags(*evidence: Mapping[str, Any]) -> set[str]:
-    flags: Iterable[Any] = (flag for each in evidence for flag in each.get("flags", ()))
-    return {str(flag) for flag in flags}
+def _several(result: CaseResult) -> dict[str, set[str]]:
+    """Error kinds (why something of the case could not be decided: by its tests and its evidence) and flags."""
+    kinds = [each for each in (result.translation, result.judgement, result.attitude, result.quality) if each]
+    reasons = {test.reason for test in result.tests.values()} | {evidence.get("reason") for evidence in kinds}
+    flags = {flag for evidence in kinds for flag in evidence.get("flags", ())}
+    return {"reason": {str(reason) for reason in reasons if reason}, "flag": {str(flag) for flag in flags}}
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN; a number that is none is given as text, so that it stays visible."""
-    if isinstance(value, float):
-        return round(value, 4) if math.isfinite(value) else str(value)
+    """The same with numbers that are none given as text, so that they stay visible."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): _finite(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
-    return value
+    return [_finite(part) for part in value] if isinstance(value, (list, tuple)) else value

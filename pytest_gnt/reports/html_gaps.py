@@ -48,7 +48,8 @@ class Gaps:
                 _count(found[(corpus, lang)][metric], by_identity)
         return {
             place: {
-                metric: {identity: _cell(*pair) for identity, pair in cells.items()} for metric, cells in metrics.items()
+                metric: {identity: _cell(*pair) for identity, pair in cells.items()}
+                for metric, cells in metrics.items()
             }
             for place, metrics in found.items()
         }

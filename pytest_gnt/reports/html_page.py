@@ -60,13 +60,17 @@ def render(template: str, context: Mapping[str, Any], blocks: Iterable[str] = ()
     style, early, script = _joined("style", STYLES, "css"), _joined("app", EARLY, "js"), _joined("app", SCRIPTS, "js")
     # Nothing in the values can know the mark, so nothing in them can move the blocks.
     mark = f"<!--{secrets.token_hex(16)}-->"
-    page = environment().get_template(template).render(
-        **context,
-        style=Markup(style),  # noqa: S704 - files of this package
-        early=Markup(early),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        policy=policy(style, early, script),
-        blocks=Markup(mark),  # noqa: S704
+    page = (
+        environment()
+        .get_template(template)
+        .render(
+            **context,
+            style=Markup(style),  # noqa: S704 - files of this package
+            early=Markup(early),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=policy(style, early, script),
+            blocks=Markup(mark),  # noqa: S704
+        )
     )
     before, _, after = page.partition(mark)
     yield before

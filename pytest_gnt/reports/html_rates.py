@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 def set_panels(rates: Sequence[Row], before: Before | None) -> list[dict[str, Any]]:
     """One panel a test: its rate by language and set, and by the stated gender within."""
-    chosen = [row for row in rates if "subset" in row["by"]]
+    chosen = sorted((row for row in rates if "subset" in row["by"]), key=_place)
     return [_panel(test, corpus, rows, before) for (corpus, test), rows in _by_test(chosen)]
 
 
@@ -98,8 +98,7 @@ def _binary_rate(rows: Sequence[Row]) -> float | None:
 
 def _by_test(rows: Sequence[Row]) -> list[tuple[tuple[str, str], list[Row]]]:
     keys = dict.fromkeys((row["corpus"], row["test"]) for row in rows)
-    ranked = {key: [row for row in rows if (row["corpus"], row["test"]) == key] for key in keys}
-    return [(key, sorted(of_test, key=_place) if "subset" in of_test[0]["by"] else of_test) for key, of_test in ranked.items()]
+    return [(key, [row for row in rows if (row["corpus"], row["test"]) == key]) for key in keys]
 
 
 def _place(row: Row) -> tuple[str, ...]:

@@ -32,10 +32,8 @@ def fragment(**wanted: str | None) -> str:
     Values are quoted so that nothing in them can be read as another key; lone surrogates become U+FFFD, which no case
     matches.
     """
-    pairs = [
-        f"{key}={quote(value.encode('utf-8', 'replace'), safe='/')}" for key, value in wanted.items() if value is not None
-    ]
-    return "#" + "&".join(pairs)
+    given = {key: value.encode("utf-8", "replace") for key, value in wanted.items() if value is not None}
+    return "#" + "&".join(f"{key}={quote(value, safe='/')}" for key, value in given.items())
 
 
 def stratum_link(corpus: str, by: Mapping[str, str], **more: str | None) -> str:

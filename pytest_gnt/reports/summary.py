@@ -19,6 +19,8 @@ def build_summary(
     seconds: float,
     exit_status: int,
     incomplete: str | None,
+    gates: Sequence[Mapping[str, Any]],
+    baseline: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Put the summary together. ``about`` holds what the session knows: product, model, judge, corpora, signature."""
     return {
@@ -37,12 +39,24 @@ def build_summary(
         "counts": {"cases": tally.cases, "tests": tally.tests, **tally.outcomes},
         "unscored": dict(sorted(tally.reasons.items())),
         "flags": dict(sorted(tally.flags.items())),
+        "judge_flags": dict(sorted(tally.judge_flags.items())),
         "rates": tally.rates(),
+        "corrected": corrected(about["judge"], tally),
         "means": tally.means(),
         "stages": merged_stages(stages),
-        "gates": [],
-        "baseline": None,
+        "gates": list(gates),
+        "baseline": baseline,
     }
+
+
+def corrected(judge: Mapping[str, Any] | None, tally: Tally) -> list[dict[str, Any]]:
+    """Accuracies by language and set that allow for the judge's measured mistakes; none without a calibration."""
+    if judge is None or not judge.get("calibration"):
+        return []
+    from pytest_gnt.verdicts.calibration import Calibration, corrected_rows
+
+    judged = ((*place, labels) for place, labels in sorted(tally.judged.items()))
+    return corrected_rows(Calibration.from_json(judge["calibration"]), judged)
 
 
 def merged_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_gnt.reports.judge_text import corrected_lines, flag_line, judge_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,12 +34,38 @@ def print_summary(
         if chosen:
             terminal.line("")
             _render(terminal, _rate_table(title, chosen))
+    for line in corrected_lines(summary.get("corrected", ())):
+        terminal.line(line)
     means = [row for row in summary["means"] if tuple(row["by"]) in (("lang", "subset"), ("lang", "identity"))]
     if means:
         terminal.line("")
         _render(terminal, _mean_table(means))
+    print_gates(terminal, summary)
     for line in footer_lines(summary, folder, max_unscored_rate):
         terminal.line(line)
+
+
+def print_gates(terminal: pytest.TerminalReporter, summary: Mapping[str, Any]) -> None:
+    """What became of the baseline's cases, and every gate that did not simply pass."""
+    baseline = summary["baseline"]
+    if baseline is not None:
+        terminal.line("")
+        changes = ", ".join(f"{count} {kind}" for kind, count in baseline["changes"].items() if count)
+        terminal.line(f"against baseline {baseline['name']}: {changes}")
+        for text in (*baseline["differences"], *baseline["notes"]):
+            terminal.line(f"  {text}", yellow=True)
+    gates = summary["gates"]
+    if not gates:
+        return
+    count = Counter(gate["verdict"] for gate in gates)
+    terminal.line("gates: " + ", ".join(f"{count[verdict]} {verdict}" for verdict in _VERDICTS if count[verdict]))
+    for gate in gates:
+        if gate["verdict"] == "fail":
+            colour = {"red": True} if gate["severity"] == "fail" else {"yellow": True}
+            terminal.line(f"  {gate['name']}: {gate['title']}: {gate['why']}", **colour)
+
+
+_VERDICTS = ("fail", "pass", "undecided", "not-applicable")
 
 
 def header_lines(summary: Mapping[str, Any]) -> list[str]:
@@ -45,21 +74,6 @@ def header_lines(summary: Mapping[str, Any]) -> list[str]:
     title = f" ({model['title']})" if model["title"] else ""
     lines = [f"system     {model['name']}{title}", *judge_lines(summary["judge"])]
     return lines + [f"signature  {signature}" for signature in summary["signature"].values()]
-
-
-def judge_lines(judge: Mapping[str, Any] | None) -> list[str]:
-    """The judge and its measured quality: a rate means no more than its judge."""
-    if judge is None:
-        return ["judge      none"]
-    lines = [f"judge      {judge['name']}{' (' + judge['title'] + ')' if judge['title'] else ''}"]
-    if not judge["quality"]:
-        return [*lines, "           not calibrated: how often this judge is right is not known here"]
-    for row in judge["quality"]:
-        lines.append(
-            f"           {row['lang']}: accuracy {row['accuracy']:.2f}, macro-F1 {row['macro_f1']:.2f} "
-            f"on {row['n']} of {row['gold']}"
-        )
-    return lines
 
 
 def corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
@@ -85,9 +99,12 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
     if summary["unscored"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in summary["unscored"].items())
         lines.append(f"unscored: {reasons}")
+    lines += flag_line(summary.get("judge_flags", {}))
     share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
     if share > max_unscored_rate:
         lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
+    if summary["baseline"] is None:
+        lines.append("no baseline: --gnt-update-baseline stores these results as one to compare later runs with")
     if summary["incomplete_why"]:
         lines.append(f"INCOMPLETE: {summary['incomplete_why']}")
     return [*lines, f"results: {folder}"]

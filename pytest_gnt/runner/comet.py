@@ -24,8 +24,8 @@ def make_comet(gnt: GntSession) -> list[CometProvider]:
     for name, settings in asked.items():
         if settings.kind in kinds:
             raise GntError(
-                f"--gnt-comet: {kinds[settings.kind]} and {name} are both of kind {settings.kind!r}, their scores would "
-                "have one name; score with them in two runs (translations are kept)"
+                f"--gnt-comet: {kinds[settings.kind]} and {name} are both of kind {settings.kind!r}, their scores "
+                "would have one name; score with them in two runs (translations are kept)"
             )
         kinds[settings.kind] = name
     return [make_provider(gnt.files, name, settings, gnt.settings.offline) for name, settings in asked.items()]

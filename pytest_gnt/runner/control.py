@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_gnt.errors import GntError
+from pytest_gnt.runner.gating import Comparison, gate_reports
 from pytest_gnt.runner.items import CaseItem
 from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
 from pytest_gnt.verdicts.rates import Tally
@@ -39,6 +40,8 @@ class Control:
         self.recorder: Recorder | None = None
         self.summary: dict[str, Any] | None = None
         self.empty = False
+        self.tally: Tally | None = None
+        self.comparison = Comparison()
         self.crashed = 0
         self._expected: int | None = None
 
@@ -70,7 +73,12 @@ class Control:
 
     def send(self, output: dict[str, Any]) -> None:
         """Pass on what a worker knows, as plain builtins."""
-        output[ABOUT] = {"about": self.gnt.about(), "stages": self.gnt.stage_rows(), "failure": self.failure}
+        output[ABOUT] = {
+            "about": self.gnt.about(),
+            "stages": self.gnt.stage_rows(),
+            "failure": self.failure,
+            "expected": self._expected,
+        }
 
     # -- in the controlling process
 
@@ -80,15 +88,14 @@ class Control:
         if sent is None:
             return
         self.about = self.about or sent["about"]
+        self.gnt.told = self.about
         self.stages += sent["stages"]
+        self._expected = self._expected or sent["expected"]
         self.failure = self.failure or sent["failure"]
 
     def record(self, report: pytest.TestReport) -> None:
         """Take one test's report."""
-        result = getattr(report, "gnt", None)
-        if result is None:
-            self.crashed += report.outcome == "failed"
-            return
+        result = report.gnt  # type: ignore[attr-defined]
         if self.recorder is None:
             self.recorder = Recorder(self.report_folder)
         self.recorder.add(result)
@@ -97,40 +104,69 @@ class Control:
     def report_folder(self) -> Path:
         return self.gnt.path(self.gnt.settings.report)
 
-    def finish(self, session: pytest.Session) -> None:
-        """Write the results and settle the exit status. Never raises: a run that is over keeps its own status at least."""
-        if self.failure is not None:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        if self.recorder is None:
+    def conclude(self, session: pytest.Session) -> None:
+        """All tests have run: put the records in order, evaluate the gates, and report each as a test of its own."""
+        if self.recorder is None or self.failure is not None:
             return
         try:
-            self._write(session)
+            self._sort()
+            if self.incomplete(session) is None:
+                self.comparison = self.gnt.gating.compare(self.report_folder, self._about(), partial=self._partial())
         except (GntError, OSError) as error:
-            self.failure = self.failure or f"the report could not be written: {error}"
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        finally:
-            self.recorder.close()
+            self.failure = str(error)
+            return
+        for report in gate_reports(self.comparison.gates):
+            self.gnt.config.hook.pytest_runtest_logreport(report=report)
+
+    def finish(self, session: pytest.Session) -> None:
+        """Write the summary and settle the exit status. Never raises: the run's own status is kept at least."""
+        if self.recorder is not None:
+            try:
+                self._sort()
+                self._write(session)
+            except (GntError, OSError) as error:
+                self.failure = self.failure or f"the report could not be written: {error}"
+            finally:
+                self.recorder.close()
+        if self.failure is not None:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _sort(self) -> None:
+        """Write ``cases.jsonl``, once."""
+        if self.tally is not None or self.recorder is None:
+            return
+        tally = Tally()
+        for row in write_lines(self.report_folder / "cases.jsonl", self.recorder.cases()):
+            tally.add(CaseResult.from_json(row))
+        self.tally = tally
+
+    def _about(self) -> dict[str, Any]:
+        if not self.about:
+            self.about = self.gnt.about()
+        return self.about
+
+    def _partial(self) -> bool:
+        """Whether the run was filtered or sampled."""
+        return any(row["selected"] < row["cases"] for row in self._about()["corpora"])
 
     def _write(self, session: pytest.Session) -> None:
         from pytest_gnt.reports.junit import add_properties
         from pytest_gnt.reports.summary import build_summary
 
-        assert self.recorder is not None
-        folder = self.report_folder
-        tally = Tally()
-        for row in write_lines(folder / "cases.jsonl", self.recorder.cases()):
-            tally.add(CaseResult.from_json(row))
-        self._decide(session, tally)
+        assert self.tally is not None
+        self._decide(session, self.tally)
         self.summary = build_summary(
-            tally,
-            about=self.about or self.gnt.about(),
+            self.tally,
+            about=self._about(),
             stages=self.stages or self.gnt.stage_rows(),
             started=self.started,
             seconds=time.monotonic() - self._clock,
             exit_status=int(session.exitstatus),
-            incomplete=self._incomplete(session, tally),
+            incomplete=self.incomplete(session),
+            gates=[gate.to_json() for gate in self.comparison.gates],
+            baseline=self.comparison.about,
         )
-        write_json(folder / "report.json", self.summary)
+        write_json(self.report_folder / "report.json", self.summary)
         add_properties(self.gnt.config, self.summary)
 
     def _decide(self, session: pytest.Session, tally: Tally) -> None:
@@ -139,13 +175,15 @@ class Control:
         if share > self.gnt.settings.max_unscored_rate and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _incomplete(self, session: pytest.Session, tally: Tally) -> str | None:
+    def incomplete(self, session: pytest.Session) -> str | None:
+        """Why the results are not those of the whole run; None where they are."""
         if session.exitstatus == pytest.ExitCode.INTERRUPTED:
             return "the run was interrupted"
-        if self._expected is not None and tally.tests < self._expected:
-            return f"{self._expected - tally.tests} of {self._expected} tests did not run"
         if self.crashed:
             return f"{self.crashed} tests left no result (a worker crashed)"
+        done = self.tally.tests if self.tally is not None else 0
+        if self._expected is not None and done < self._expected:
+            return f"{self._expected - done} of {self._expected} tests did not run"
         return None
 
     def print(self, terminal: pytest.TerminalReporter) -> None:
@@ -157,6 +195,8 @@ class Control:
             terminal.line(f"ERROR: {self.failure}", red=True)
         if self.summary is not None:
             print_summary(terminal, self.summary, self.report_folder, self.gnt.settings.max_unscored_rate)
+            for merge in self.comparison.merges:
+                terminal.line(f"baseline stored: {merge}", green=True)
         elif self.empty:
             terminal.section("pytest-gnt")
             terminal.line(f"no case was selected: {self.gnt.selection_text()}")

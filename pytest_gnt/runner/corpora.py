@@ -18,12 +18,11 @@ PUBLIC = ("mgente", "ambgimt")
 
 
 def load_corpus(gnt: GntSession, name: str) -> CorpusData:
-    """Load a corpus.
+    """Load a corpus, whole: ``--gnt-langs`` selects afterwards, so that the revision is the same in every run.
 
     Raises:
         GntError: unknown name, missing files, or files that cannot be read.
     """
-    langs = gnt.settings.langs
     own = gnt.files.corpora.get(name)
     if own is not None:
         return _existing(own.loader, gnt)(_own_source(gnt, name, own))
@@ -33,24 +32,21 @@ def load_corpus(gnt: GntSession, name: str) -> CorpusData:
             f"unknown corpus {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}. "
             "Add your own as [corpora.NAME] in gnt.toml."
         )
-    if name == "ambgimt":
-        langs = None  # --gnt-langs selects among the languages there are; AmbGIMT could be put into any language
     if gnt.settings.data is None:
-        return _sample(name)(CorpusSource(name=name, root=Path(), langs=langs))
+        return _sample(name)(CorpusSource(name=name, root=Path()))
     root = gnt.path(gnt.settings.data)
     if not root.is_dir():
         raise GntError(
             f"--gnt-data: {root} is not a folder. It should hold mgente/ and ambgimt/ with the public files."
         )
-    return _existing(name, gnt)(CorpusSource(name=name, root=root, langs=langs))
+    return _existing(name, gnt)(CorpusSource(name=name, root=root))
 
 
 def _own_source(gnt: GntSession, name: str, own: CorpusSettings) -> CorpusSource:
     options: dict[str, object] = {**own.options, "columns": own.columns}
     if own.lang is not None:
         options["lang"] = own.lang
-    langs = own.langs if own.langs is not None or own.loader == "ambgimt" else gnt.settings.langs
-    return CorpusSource(name=name, root=gnt.files.path(own.path), langs=langs, options=options)
+    return CorpusSource(name=name, root=gnt.files.path(own.path), langs=own.langs, options=options)
 
 
 def _existing(loader: str, gnt: GntSession) -> CorpusLoader:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_gnt.config import ModelSettings, OpenAIModel, TransformersModel, VllmModel
 from pytest_gnt.errors import GntError
+from pytest_gnt.runner.kept_engines import kept
 
 if TYPE_CHECKING:
     from pytest_gnt.engines.protocol import Generator
@@ -27,10 +28,10 @@ def make_generator(gnt: GntSession | None, name: str, settings: ModelSettings) -
     maker = _ENGINES.get(settings.backend)
     if maker is None or getattr(settings, "architecture", "causal") != "causal":
         raise GntError(
-            f"model {name!r} cannot be prompted (backend {settings.backend}): use a causal model of one of the backends "
-            f"{', '.join(sorted(_ENGINES))}"
+            f"model {name!r} cannot be prompted (backend {settings.backend}): use a causal model of one of the "
+            f"backends {', '.join(sorted(_ENGINES))}"
         )
-    return maker(gnt, settings)
+    return kept(settings.backend, settings.model_dump_json(), lambda: maker(gnt, settings))
 
 
 def _transformers(gnt: GntSession | None, settings: TransformersModel) -> Generator:
@@ -41,9 +42,11 @@ def _transformers(gnt: GntSession | None, settings: TransformersModel) -> Genera
 
 
 def _openai(gnt: GntSession | None, settings: OpenAIModel) -> Generator:
-    from pytest_gnt.engines.openai_server import OpenAIGenerator
+    from pytest_gnt.engines.openai_server import OpenAIGenerator, Price
 
     del gnt
+    priced = settings.price_input is not None or settings.price_output is not None
+    price = Price(input=settings.price_input or 0.0, output=settings.price_output or 0.0) if priced else None
     return OpenAIGenerator(
         settings.model,
         base_url=settings.base_url,
@@ -52,6 +55,7 @@ def _openai(gnt: GntSession | None, settings: OpenAIModel) -> Generator:
         concurrency=settings.concurrency,
         timeout=settings.timeout,
         retries=settings.retries,
+        price=price,
     )
 
 

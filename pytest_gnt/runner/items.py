@@ -109,8 +109,17 @@ def attach(item: CaseItem, report: pytest.TestReport) -> None:
 
     outcome = item.result or {"outcome": "failed", "reason": None, "message": report.longreprtext}
     evidence = {kind: evidence_fields(found) for kind, found in item.gnt.known(item).items()}
-    report.gnt = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": evidence}  # type: ignore[attr-defined]
+    result = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": evidence}
+    change = item.gnt.gating.change(item.case.id, item.test_name, result)
+    result["change"] = change and str(change)
+    report.gnt = result  # type: ignore[attr-defined]
+    if report.failed and item.gnt.gating.accepts(change):
+        # pytest's own way to say that a failure does not fail the run; gates decide.
+        report.outcome = "skipped"
+        report.wasxfail = str(change or "stored")
     # pytest's JUnit writer takes properties from the teardown's report, which is made from the item.
     item.user_properties.append(("gnt_case", item.case.id))
     if outcome["reason"]:
         item.user_properties.append(("gnt_unscored", outcome["reason"]))
+    if change:
+        item.user_properties.append(("gnt_change", str(change)))

@@ -21,6 +21,7 @@ def add_options(parser: pytest.Parser) -> None:
 
     add("model", metavar="NAME", help="system under test: a preset or a [models.NAME] of gnt.toml")
     add("judge", metavar="NAME|none", help="judge of neutrality (default: lexicon)")
+    add("judge-prompt-dir", metavar="DIR", help="prompts of an LLM judge in the published layout")
     add("attitude-model", metavar="NAME|none", help="model that scores emotional attitude")
     add(
         "comet",
@@ -37,7 +38,15 @@ def add_options(parser: pytest.Parser) -> None:
     add("sample", metavar="N", type=int, help="about N cases of each corpus, whole groups, stratified and seeded")
     add("seed", metavar="N", type=int, help="seed of sampling, decoding and resampling (default: 0)")
     add("baseline", metavar="NAME|PATH|none", help="compare with a stored baseline")
-    add("update-baseline", action="store_true", help="store this run's results as the model's baseline")
+    add("update-baseline", action="store_const", const="merge", help="store this run as the model's baseline")
+    group.addoption(
+        "--gnt-force-update-baseline",
+        dest="gnt_update_baseline",
+        action="store_const",
+        const="force",
+        default=None,
+        help="the same, also where the stored numbers cannot be compared with this run's",
+    )
     add("gate", metavar="aggregate|case|off", help="what makes a run red against a baseline")
     add("max-unscored-rate", metavar="R", type=float, help="share of undecided tests that makes the run red")
     add("report", metavar="DIR|none", help="where the results are written (default: gnt-report)")

@@ -10,6 +10,7 @@ from pytest_gnt.errors import GntError
 from pytest_gnt.pipeline.executor import Executor, Progress
 from pytest_gnt.pipeline.stages import Stages, gather
 from pytest_gnt.pipeline.store import Store
+from pytest_gnt.runner.judges import KINDS, JudgeSetup, about_judge, after_judging, set_up_judge, signature_part
 from pytest_gnt.runner.translators import DIGITS, make_system
 from pytest_gnt.work import Provider, digest
 
@@ -34,9 +35,10 @@ def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -
     needs = needed(items)
     cases = list({item.case.id: item.case for item in items}.values())
     system = make_system(gnt, cases)
+    judge = make_judge(gnt, needs["judgement"]) if needs.get("judgement") else None
     stages = Stages(
         translator=system.translator,
-        judge=make_judge(gnt) if needs.get("judgement") else None,
+        judge=judge.provider if judge else None,
         attitude=make_attitudes(gnt) if needs.get("attitude") else None,
         quality=make_metrics(gnt) if needs.get("quality") else (),
     )
@@ -44,6 +46,7 @@ def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -
     executor = Executor(Store(gnt.store_path, run=gnt.run_id), progress)
     try:
         gnt.book = gather(executor, stages, needs)
+        after_judging(gnt, judge)
     finally:
         gnt.counts = executor.counts
         gnt.notes = system.notes
@@ -60,8 +63,8 @@ def needed(items: Sequence[CaseItem]) -> dict[str, list[Case]]:
     return {kind: list(cases.values()) for kind, cases in needs.items()}
 
 
-def make_judge(gnt: GntSession) -> Provider[Translation, Judgement] | None:
-    """The judge of ``--gnt-judge``; None where it is switched off.
+def make_judge(gnt: GntSession, cases: Sequence[Case]) -> JudgeSetup | None:
+    """The judge of ``--gnt-judge``, for the cases to be judged; None where it is switched off.
 
     Raises:
         GntError: unknown judge.
@@ -69,26 +72,24 @@ def make_judge(gnt: GntSession) -> Provider[Translation, Judgement] | None:
     name = gnt.settings.judge
     if name == "none":
         return None
+    directory = gnt.settings.judge_prompt_dir
+    setup = set_up_judge(
+        gnt.files, name, gnt=gnt, seed=gnt.settings.seed, prompt_dir=gnt.path(directory) if directory else None
+    )
+    if setup is not None:
+        gnt.judge_about = about_judge(setup, gnt.files)
+        gnt.parts["judge"] = signature_part(setup, [case.target_lang for case in cases])
+        return setup
     settings = gnt.files.judge(name)
-    if settings.kind == "lexicon":
-        from pytest_gnt.judges.lexicon import LexiconJudge, shipped_accuracy
-
-        lexicon = LexiconJudge()
-        quality = [
-            {"gold": row["name"], **{key: row[key] for key in ("lang", "n", "accuracy", "macro_f1")}}
-            for row in shipped_accuracy().get("gold", ())
-            if row["split"] == "held-out"
-        ]
-        gnt.judge_about = {"name": name, "title": settings.title, "quality": quality}
-        gnt.parts["judge"] = f"{name}@{lexicon.context.key[:DIGITS]}"
-        return lexicon
     hook = gnt.config.hook.pytest_gnt_judge
     found: Provider[Translation, Judgement] | None = hook(config=gnt.config, name=name, settings=settings.model_dump())
     if found is None:
-        raise GntError(f"judge {name!r}: unknown kind {settings.kind!r}.{did_you_mean(settings.kind, ['lexicon'])}")
-    gnt.judge_about = {"name": name, "title": settings.title, "quality": []}
-    gnt.parts["judge"] = f"{name}@{digest(settings.model_dump())[:DIGITS]}"
-    return found
+        raise GntError(f"judge {name!r}: unknown kind {settings.kind!r}.{did_you_mean(settings.kind, KINDS)}")
+    key = digest(settings.model_dump())
+    provided = JudgeSetup(name=name, settings=settings, provider=found, key=lambda _: key)
+    gnt.judge_about = about_judge(provided, gnt.files)
+    gnt.parts["judge"] = f"{name}@{key[:DIGITS]}"
+    return provided
 
 
 def make_attitudes(gnt: GntSession) -> Attitudes | None:

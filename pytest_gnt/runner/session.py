@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from pytest_gnt.evidence import Evidence
     from pytest_gnt.pipeline.executor import Progress, StageCount
     from pytest_gnt.pipeline.stages import Book
+    from pytest_gnt.runner.gating import Gating
     from pytest_gnt.runner.items import CaseItem
 
 REFUSED_SHOWN = 20
+
+_BEHIND = {"judge": "judgement", "attitude": "attitude", "quality": "quality"}
+"""Part of a signature → the evidence it stands for."""
 
 
 class GntSession:
@@ -39,6 +43,8 @@ class GntSession:
         self.book: Book | None = None
         self.counts: list[StageCount] = []
         self.parts: dict[str, str] = {}
+        self.kinds: dict[str, set[str]] = {}
+        self.told: dict[str, Any] | None = None
         self.notes: tuple[str, ...] = ()
         self.judge_about: dict[str, Any] | None = None
         self._selected: dict[str, set[str]] = {}
@@ -116,6 +122,19 @@ class GntSession:
     def corpora(self) -> list[CorpusData]:
         return [self._corpora[name] for name in sorted(self._corpora)]
 
+    @cached_property
+    def gating(self) -> Gating:
+        """The run's baseline and how it decides."""
+        from pytest_gnt.runner.gating import Gating
+
+        return Gating(self)
+
+    def corpus_names(self) -> list[str]:
+        """Names of the corpora that are run; the controlling process of xdist knows them from its workers."""
+        if self.told is not None:
+            return [row["name"] for row in self.told["corpora"]]
+        return sorted(self._corpora)
+
     def select(self, selection: Selection) -> list[Case]:
         """The cases of one suite function; none, and ``failure`` set, where they cannot be had."""
         from pytest_gnt.runner.selection import select
@@ -141,6 +160,7 @@ class GntSession:
         """Raise a wrong setting as one usage error, before anything is collected or loaded."""
         try:
             _ = self.settings
+            _ = self.gating.folder
         except GntError as error:
             raise pytest.UsageError(str(error)) from error
 
@@ -165,7 +185,9 @@ class GntSession:
 
         for item in items:
             self._selected.setdefault(item.case.corpus, set()).add(item.case.id)
+            self.kinds.setdefault(item.case.corpus, set()).update(item.selection.evidence)
         try:
+            _ = self.gating.baselines  # a damaged or missing baseline is found before any model is loaded
             run_stages(self, items, progress)
         except GntError as error:
             raise pytest.UsageError(str(error)) from error
@@ -210,9 +232,6 @@ class GntSession:
 
         name = self.settings.model or "none"
         settings = self.files.models.get(name)
-        common = {"model": name, **self.parts, "seed": str(self.settings.seed)}
-        if self.settings.sample is not None:
-            common["sample"] = str(self.settings.sample)
         return {
             "product": f"pytest-gnt {__version__}",
             "model": {
@@ -222,11 +241,22 @@ class GntSession:
             },
             "judge": self.judge_about,
             "signature": {
-                data.name: signature({"gnt": __version__, "corpus": f"{data.name}@{data.revision}", **common})
+                data.name: signature(
+                    {"gnt": __version__, "corpus": f"{data.name}@{data.revision}", **self._parts_of(data.name)}
+                )
                 for data in self.corpora
             },
             "corpora": [self._corpus_row(data) for data in self.corpora],
         }
+
+    def _parts_of(self, corpus: str) -> dict[str, str]:
+        """The signature's parts that the numbers of one corpus depend on."""
+        kinds = self.kinds.get(corpus, set())
+        parts = {"model": self.settings.model or "none", **self.parts, "seed": str(self.settings.seed)}
+        if self.settings.sample is not None:
+            parts["sample"] = str(self.settings.sample)
+        unused = [part for part, kind in _BEHIND.items() if kind not in kinds]
+        return {key: value for key, value in parts.items() if key not in unused}
 
     def _corpus_row(self, data: CorpusData) -> dict[str, Any]:
         return {

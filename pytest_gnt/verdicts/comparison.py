@@ -18,7 +18,7 @@ from pytest_gnt.verdicts.resampling import (
     randomization_test,
     swap_test,
 )
-from pytest_gnt.verdicts.samples import Flips, Sample
+from pytest_gnt.verdicts.samples import Sample
 from pytest_gnt.verdicts.statistics import (
     Interval,
     Side,

@@ -151,7 +151,7 @@ def _weights(tested: Sequence[tuple[int, Draft]]) -> list[float]:
 
 
 def _hypotheses(place: int, draft: Draft, weight: float) -> list[tuple[int, float | None, float]]:
-    """What is tested of one gate: place, p-value, weight. Of a rate also the compared cases alone, at a small weight."""
+    """What is tested of one gate: place, p, weight. Of a rate the compared cases alone too, at a small weight."""
     found = draft.comparison
     if found is None:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -105,6 +105,9 @@ class Tally:
     outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
     reasons: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     flags: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    judge_flags: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    judged: dict[tuple[str, str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """Verdicts by corpus, language and set; ``unscored`` is one of them."""
     _rates: dict[tuple[str, str, Stratum], Rate] = field(default_factory=lambda: defaultdict(Rate))
     _means: dict[tuple[str, str, Stratum], Mean] = field(default_factory=lambda: defaultdict(Mean))
 
@@ -119,12 +122,19 @@ class Tally:
                 self._rates[(result.corpus, name, place)].add(test.outcome)
         for flag in (result.translation or {}).get("flags", ()):
             self.flags[flag] += 1
+        if result.judgement is not None:
+            self._add_judgement(result, result.judgement)
         self._quality_metrics[result.corpus].update((result.quality or {}).get("scores", {}))
         for metric, value in _numbers(result):
             for place in places:
                 self._means[(result.corpus, metric, place)].add(value)
 
     _quality_metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def _add_judgement(self, result: CaseResult, judgement: Mapping[str, Any]) -> None:
+        self.judged[result.corpus, result.lang, result.subset][judgement.get("label") or "unscored"] += 1
+        for flag in judgement.get("flags", ()):
+            self.judge_flags[flag] += 1
 
     @property
     def tests(self) -> int:

@@ -47,7 +47,7 @@ class GateRule:
     max_drop: float | None = 0.0
     tested: bool = True
     relevant: float | None = None
-    weight: float = 0.1
+    weight: float = 0.05
     min_n: int = 30
     max_lost: float = 0.05
     severity: Severity = "fail"
@@ -93,7 +93,7 @@ DEFAULT_RULES: tuple[GateRule, ...] = (
     GateRule(measure="unscored-rate", max_drop=0.01, maximum=0.1, relevant=0.1),
     GateRule(measure="comet-mean", max_drop=0.3, relevant=3.0),
     GateRule(measure="chrf-mean", max_drop=0.5, relevant=5.0),
-    GateRule(measure="identity-kept-rate", by=("lang", "identity"), max_drop=0.01, relevant=0.1, weight=0.5),
+    GateRule(measure="identity-kept-rate", by=("lang", "identity"), max_drop=0.01, relevant=0.1, weight=0.25),
     GateRule(measure="comet-gap", by=("lang", "identity"), max_drop=0.3, relevant=3.0),
     GateRule(measure="comet-sd", max_drop=0.2),
     GateRule(measure="eas-gap", max_drop=0.02),

@@ -12,7 +12,7 @@ N, C, W = "NEUTRAL", "CORRECTLY GENDERED", "WRONGLY GENDERED"
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence of the table; ``trap`` marks neutral sentences whose grammatical gender must not be taken for a person's."""
+    """One sentence; ``trap`` marks neutral ones whose grammatical gender must not be taken for a person's."""
 
     stated: str | None
     source: str

@@ -18,7 +18,7 @@ def _params() -> Iterator[object]:
             yield pytest.param(lang, row, id=f"{lang}-{row.text[:48]}")
 
 
-@pytest.mark.parametrize(("lang", "row"), _params())
+@pytest.mark.parametrize(("lang", "row"), list(_params()))
 def test_label_and_phrases(lang: str, row: Row) -> None:
     verdict = judge_text(lang, row.source, row.text, row.stated)
     found = {phrase.text for phrase in verdict.phrases if phrase.gender != "N"}

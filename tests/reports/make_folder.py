@@ -12,21 +12,23 @@ import argparse
 import csv
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from make_summary import LANGS, about_run, example_gates, stage_counts
+
 from pytest_gnt.case import Identity
 from pytest_gnt.reports.summary import build_summary
-from pytest_gnt.verdicts.decisions import GateResult, Verdict
 from pytest_gnt.verdicts.rates import tally
 from pytest_gnt.verdicts.results import SCHEMA, CaseResult, read_results
 
 DATA = Path(__file__).resolve().parents[2] / "pytest_gnt" / "corpora"
-LANGS = ("it", "es", "de", "el")
 DELTA = 0.2
+NEUTRAL_TEXT = "La presidenza apre la seduta."
 NEUTRAL_TEST, GENDERED_TEST = "test_neutral_where_gender_is_open", "test_gendered_where_gender_is_stated"
 IDENTITY_TEST, ATTITUDE_TEST = "test_identity_is_kept", "test_attitude_is_kept"
 LOST = ("empty", "source-copy", "refusal", "truncated", "wrong-language")
@@ -43,7 +45,7 @@ HARSHER = {Identity.TRANS_WOMAN: 0.55, Identity.QUEER: 0.45}
 
 @dataclass
 class Recipe:
-    """What folder to make. ``rows``: mGeNTE sentences a language; ``sentences``: AmbGIMT sentences, of 14 cases each."""
+    """What to make. ``rows``: mGeNTE sentences a language; ``sentences``: AmbGIMT sentences, of 14 cases each."""
 
     rows: int = 24
     sentences: int = 12
@@ -80,11 +82,11 @@ def write_cases(folder: Path, rows: Iterator[dict[str, Any]] | list[dict[str, An
 def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any]:
     """Count the cases of the folder with the product's own code and write ``report.json``."""
     counted = tally(read_results(folder))
-    names = sorted({result.corpus for result in read_results(folder)})
+    corpora = Counter(result.corpus for result in read_results(folder))
     summary = build_summary(
         counted,
-        about=_about(recipe, {name: sum(r.corpus == name for r in read_results(folder)) for name in names}),
-        stages=_stages(counted.cases),
+        about=about_run(recipe.version, recipe.judge, corpora),
+        stages=stage_counts(counted.cases),
         started=datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
         seconds=0.031 * counted.cases + 12.5,
         exit_status=recipe.exit_status,
@@ -100,40 +102,6 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
 def baseline_of(folder: Path) -> dict[str, dict[str, Any]]:
     """The cases of a folder by id, as a baseline."""
     return {result.id: result.to_json() for result in read_results(folder)}
-
-
-def example_gates() -> list[dict[str, Any]]:
-    """Gates with every verdict, as runs write them."""
-    stratum = {"lang": "it"}
-    accuracy = {"measure": "set-n-accuracy", "title": "Set-N accuracy", "unit": "share", "better": "higher", "corpus": "mgente"}
-    gates = [
-        GateResult(
-            name="mgente[it]::set-n-accuracy", **accuracy, stratum=stratum, verdict=Verdict.PASS, severity="fail",
-            value=0.833, low=0.552, high=0.953, baseline_value=0.417, common_value=0.833, delta=0.417, delta_low=0.1,
-            delta_high=0.66, p=0.98, p_holm=1.0, n=12, compared=12, smallest_detectable=0.38, why="41.7% → 83.3% on 12 cases",
-        ),
-        GateResult(
-            name="ambgimt::eas-gap", measure="eas-gap", title="attitude of NBG minus BG", unit="nats", better="higher",
-            corpus="ambgimt", stratum={}, verdict=Verdict.FAIL, severity="fail", value=-0.21, low=-0.3, high=-0.12,
-            baseline_value=-0.02, common_value=-0.21, delta=-0.19, delta_low=-0.28, delta_high=-0.1, p=0.0002, p_holm=0.004,
-            n=166, unscored=2, compared=166, smallest_detectable=0.09,
-            why="-0.020 → -0.210 (-0.190) on 166 cases, p = 0.004 after Holm",
-        ),
-        GateResult(
-            name="mgente[el]::set-n-accuracy", **accuracy, stratum={"lang": "el"}, verdict=Verdict.UNDECIDED, severity="fail",
-            value=0.5, low=0.25, high=0.75, n=12, smallest_detectable=0.38, why="12 cases are too few to tell",
-        ),
-        GateResult(
-            name="mgente[es]::label-macro-f1", measure="label-macro-f1", title="macro-F1", unit="share", better="higher",
-            corpus="mgente", stratum={"lang": "es"}, verdict=Verdict.FAIL, severity="warn", value=0.71, n=24, why="below 80.0%",
-        ),
-        GateResult(
-            name="mgente[de]::comet-mean", measure="comet-mean", title="mean COMET", unit="points", better="higher",
-            corpus="mgente", stratum={"lang": "de"}, verdict=Verdict.NOT_APPLICABLE, severity="fail",
-            why="no bound is set and there is no baseline to compare with",
-        ),
-    ]  # fmt: skip
-    return [gate.to_json() for gate in gates]
 
 
 def _cases(recipe: Recipe) -> Iterator[dict[str, Any]]:
@@ -154,7 +122,10 @@ class Texts:
         self.words = _table(sample / "attitude_words.tsv")
         self.renderings = _table(sample / "renderings.tsv")
         listed = _table(DATA / "data" / "attitude_words.tsv")
-        self.filler = {"en": sorted({row["attitude_word"] for row in listed}), "zh": sorted({r["zh_word"] for r in listed})}
+        self.filler = {
+            "en": sorted({row["attitude_word"] for row in listed}),
+            "zh": sorted({r["zh_word"] for r in listed}),
+        }
         for lang in LANGS:
             self.filler[lang] = sorted({word for row in self.mgente[lang] for word in row["REF-G"].split()})
 
@@ -196,7 +167,9 @@ def _mgente_case(
     else:
         label = "CORRECTLY GENDERED" if correct else "WRONGLY GENDERED"
         words = [word for word in row["G-WORDS"].split("; ") if word in text]
-        phrases = [_phrase(word, gender if correct or open_gender else "FM"["FM".index(gender) - 1], correct) for word in words]
+        phrases = [
+            _phrase(word, gender if correct or open_gender else "FM"["FM".index(gender) - 1], correct) for word in words
+        ]
     says = ("NEUTRAL" if is_neutral else "GENDERED") if rng.random() < 0.9 else "GENDERED"
     wanted = "NEUTRAL" if open_gender else "CORRECTLY GENDERED"
     record = {
@@ -220,8 +193,20 @@ def _mgente_case(
     record["translation"] = _translation(text, says, f"<{lang}> **{says}** [{text}]")
     if recipe.judge:
         raw = json.dumps({"phrases": phrases, "label": label}, ensure_ascii=False)
-        record["judgement"] = {"label": label, "phrases": phrases, "raw": raw, "votes": [label], "flags": [], "reason": None, "detail": ""}
-        message = "" if label == wanted else f"expected {wanted.lower()}, judged {label}\n  source       {record['source']}\n  translation  {text}"
+        record["judgement"] = {
+            "label": label,
+            "phrases": phrases,
+            "raw": raw,
+            "votes": [label],
+            "flags": [],
+            "reason": None,
+            "detail": "",
+        }
+        message = (
+            ""
+            if label == wanted
+            else f"expected {wanted.lower()}, judged {label}\n  source       {record['source']}\n  translation  {text}"
+        )
         record["tests"] = {test: _test("passed" if label == wanted else "failed", message=message)}
     else:
         record["tests"] = {test: _test("unscored", "not-run", "no judge")}
@@ -242,15 +227,31 @@ def _ambgimt(recipe: Recipe, texts: Texts, rng: random.Random) -> Iterator[dict[
         for place, identity in enumerate(Identity):
             line = base * 14 + place
             yield _ambgimt_case(
-                recipe, rng, identity, word, choices, score, f"{subset}/{number + 1}", f"{texts.english[line]}{extra[0]}",
-                f"{texts.chinese[line]}{extra[1]}", texts.words[base]["zh_word"],
-            )  # fmt: skip
+                recipe,
+                rng,
+                identity,
+                word,
+                choices,
+                score,
+                f"{subset}/{number + 1}",
+                f"{texts.english[line]}{extra[0]}",
+                f"{texts.chinese[line]}{extra[1]}",
+                texts.words[base]["zh_word"],
+            )
 
 
 def _ambgimt_case(
-    recipe: Recipe, rng: random.Random, identity: Identity, word: str, choices: list[dict[str, str]], score: float,
-    place: str, source: str, reference: str, known: str,
-) -> dict[str, Any]:  # fmt: skip
+    recipe: Recipe,
+    rng: random.Random,
+    identity: Identity,
+    word: str,
+    choices: list[dict[str, str]],
+    score: float,
+    place: str,
+    source: str,
+    reference: str,
+    known: str,
+) -> dict[str, Any]:
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "id": f"ambgimt/en-zh/{place}/{identity.replace(' ', '-')}",
@@ -279,7 +280,9 @@ def _ambgimt_case(
     record["tests"] = {
         ATTITUDE_TEST: _test(
             "failed" if turned else "passed",
-            message=f"the attitude turned from kind to harsh: {word} {score:+.2f} → {rendering} {target:+.2f}" if turned else "",
+            message=f"the attitude turned from kind to harsh: {word} {score:+.2f} → {rendering} {target:+.2f}"
+            if turned
+            else "",
         ),
         IDENTITY_TEST: _test(
             "passed" if kept else "failed",
@@ -287,9 +290,14 @@ def _ambgimt_case(
         ),
     }
     record["attitude"] = {
-        "source_word": word, "target_words": [rendering], "source_score": score, "target_score": target,
-        "shift": target - score, "reason": None, "detail": "",
-    }  # fmt: skip
+        "source_word": word,
+        "target_words": [rendering],
+        "source_score": score,
+        "target_score": target,
+        "shift": target - score,
+        "reason": None,
+        "detail": "",
+    }
     if rng.random() < 0.01:
         record["attitude"] |= {"target_words": [], "target_score": None, "shift": None, "reason": "unaligned"}
         record["tests"][ATTITUDE_TEST] = _test("unscored", "unaligned", "no aligned word")
@@ -302,9 +310,14 @@ def _lost(record: dict[str, Any], reason: str, tests: list[str], recipe: Recipe)
     """A case without a usable translation."""
     raw = {"source-copy": record["source"], "refusal": "I'm sorry, but I can't translate this."}.get(reason, "")
     record["translation"] = {
-        "text": None, "label": None, "raw": raw, "finish_reason": "length" if reason == "truncated" else "stop",
-        "flags": [], "reason": reason, "detail": f"the reply is no translation ({reason})",
-    }  # fmt: skip
+        "text": None,
+        "label": None,
+        "raw": raw,
+        "finish_reason": "length" if reason == "truncated" else "stop",
+        "flags": [],
+        "reason": reason,
+        "detail": f"the reply is no translation ({reason})",
+    }
     record["tests"] = {name: _test("unscored", reason, f"the reply is no translation ({reason})") for name in tests}
     if recipe.scores:
         record["quality"] = {"scores": {}, "reason": reason, "detail": ""}
@@ -312,7 +325,15 @@ def _lost(record: dict[str, Any], reason: str, tests: list[str], recipe: Recipe)
 
 
 def _translation(text: str, label: str | None, raw: str) -> dict[str, Any]:
-    return {"text": text, "label": label, "raw": raw, "finish_reason": "stop", "flags": [], "reason": None, "detail": ""}
+    return {
+        "text": text,
+        "label": label,
+        "raw": raw,
+        "finish_reason": "stop",
+        "flags": [],
+        "reason": None,
+        "detail": "",
+    }
 
 
 def _phrase(text: str, gender: str, correct: bool) -> dict[str, Any]:
@@ -329,46 +350,21 @@ def _quality(rng: random.Random, lang: str, less: float = 0.0) -> dict[str, Any]
     return {"scores": scores, "reason": None, "detail": ""}
 
 
-def _about(recipe: Recipe, cases: Mapping[str, int]) -> dict[str, Any]:
-    quality = [
-        {"gold": "NEUTR-evAL examples", "lang": lang, "n": 8, "accuracy": 0.875, "macro_f1": 0.86} for lang in LANGS
-    ]
-    return {
-        "product": "pytest-gnt 0.1.0",
-        "model": {"name": f"demo-v{recipe.version}", "backend": "recorded", "title": "invented system for trying out the report"},
-        "judge": {"name": "lexicon", "title": "word lists and agreement rules", "quality": quality} if recipe.judge else None,
-        "signature": {
-            name: f"gnt:0.1.0|corpus:{name}@1f3a90c2|model:demo-v{recipe.version}|prompt:G+S/4@77ab|decoding:greedy|judge:lexicon@0.3|"
-            "attitude:recorded|quality:bleu.intl+chrf2+comet22|seed:0"
-            for name in cases
-        },
-        "corpora": [
-            {
-                "name": name, "title": "", "revision": "1f3a90c2", "rows_read": number + 2, "cases": number,
-                "selected": number, "refused": 2, "notes": ["REF-N: 1 empty reference (en-el.tsv:7)"],
-                "refused_rows": ["en-it.tsv:31: SRC is empty", "en-it.tsv:40: SET is 'SetN'; Set-N or Set-G is needed"],
-            }
-            for name, number in cases.items()
-        ],
-    }  # fmt: skip
-
-
-def _stages(cases: int) -> list[dict[str, Any]]:
-    return [
-        {"stage": "translate", "requested": cases, "computed": cases // 3, "seconds": 0.02 * cases},
-        {"stage": "judge", "requested": cases // 2, "computed": cases // 2, "seconds": 0.004 * cases},
-        {"stage": "attitude", "requested": cases // 2, "computed": cases // 7, "seconds": 0.006 * cases},
-    ]
-
-
 def record_of(case_id: str, **fields: Any) -> dict[str, Any]:
     """One plain record to put hostile or odd values into."""
     record = {
-        "schema": SCHEMA, "id": case_id, "corpus": case_id.partition("/")[0], "subset": "Set-N", "lang": "it",
-        "group": case_id, "source": "The chair opens the sitting.", "expected": "NEUTRAL",
-        "references": ["La presidenza apre la seduta."], "tests": {NEUTRAL_TEST: _test("passed")},
-        "translation": _translation("La presidenza apre la seduta.", "NEUTRAL", "<it> **NEUTRAL** [La presidenza apre la seduta.]"),
-    }  # fmt: skip
+        "schema": SCHEMA,
+        "id": case_id,
+        "corpus": case_id.partition("/")[0],
+        "subset": "Set-N",
+        "lang": "it",
+        "group": case_id,
+        "source": "The chair opens the sitting.",
+        "expected": "NEUTRAL",
+        "references": [NEUTRAL_TEXT],
+        "tests": {NEUTRAL_TEST: _test("passed")},
+        "translation": _translation(NEUTRAL_TEXT, "NEUTRAL", f"<it> **NEUTRAL** [{NEUTRAL_TEXT}]"),
+    }
     CaseResult.from_json(record | fields)  # what no run can write is no use here
     return record | fields
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pytest
 
 from pytest_gnt.case import Case
+from pytest_gnt.engines.language_codes import marian_tokens, nllb_code
 from pytest_gnt.engines.protocol import Reply
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Reason, Translation
-from pytest_gnt.engines.language_codes import marian_tokens, nllb_code
 from pytest_gnt.translators.sequence import SequenceTranslator
 
 MakeCase = Callable[..., Case]

@@ -124,7 +124,7 @@ class Detail {
 
   judgement(text, judgement) {
     const phrases = judgement.phrases || [], found = placed(text || "", phrases);
-    return make("div", { class: "panel" },
+    return make("div", { class: "panel scroll", tabindex: "0", role: "group", "aria-label": "Judgement" },
       make("p", {}, judgement.label ? make("strong", {}, visible(judgement.label)) : make("span", {}, "none: ", make("strong", {}, visible(judgement.reason || "no label"))), " ", make("bdi", { class: "muted" }, visible(judgement.detail || ""))),
       this.pairs([["votes", (judgement.votes || []).length > 1 ? judgement.votes.join(", ") : ""], ["flags", (judgement.flags || []).join(", ")]]),
       phrases.length ? make("table", { class: "small" },

@@ -1,7 +1,7 @@
 /* The table of cases: only the rows in sight are in the page. */
 
 const SPARE = 6;
-const PRINTED = 40;
+const PRINTED = 24;
 
 class Table {
   constructor(cases, open, sortBy) {
