@@ -8,8 +8,8 @@ its numbers.
 
 What was tuned on and what is only reported is kept apart, in column ``split``: ``tuning`` was looked at again and again
 while lexicon and rules were written; ``validation`` (the even lines of ``neutreval``) once, after which three errors
-were mended by general rules; ``development`` is the shipped sample; ``held-out`` was not looked at before the rules
-were final.
+were mended by general rules; ``development`` is the shipped sample; of ``held-out`` no verdict was looked at before the
+rules were final.
 """
 
 from __future__ import annotations

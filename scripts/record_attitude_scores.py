@@ -57,8 +57,9 @@ def provenance(model: str, scorer: AttitudeScorer) -> str:
     engine = dict(scorer.context())["engine"]
     assert isinstance(engine, dict)
     return (
-        f"# model={model} revision={engine['revision']} dtype={engine['dtype']} transformers={transformers.__version__} "
-        f"templates={templates_digest()}: scores of words alone, no sentence; made by scripts/record_attitude_scores.py"
+        f"# model={model} revision={engine['revision']} dtype={engine['dtype']} "
+        f"transformers={transformers.__version__} templates={templates_digest()}: "
+        "scores of words alone, no sentence; made by scripts/record_attitude_scores.py"
     )
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_gnt.judges.untrusted import without_lone_surrogates
+
 MAX_REPLY = 50_000
 """Characters of a reply that are looked at; a verdict has a few thousand at most."""
 
@@ -154,7 +156,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in made and made[key] != value:
             raise ReplyFault(f"the key {key!r:.40} occurs twice, with different values")
-        made[key] = value
+        # Half a surrogate pair, written as an escape, is valid JSON, and no valid text.
+        made[key] = without_lone_surrogates(value) if isinstance(value, str) else value
     return made
 
 

@@ -13,7 +13,6 @@ from pytest_gnt.evidence import Phrase, Reason
 from pytest_gnt.judges.consistency import contradiction, phrase_flags
 from pytest_gnt.judges.reply_json import Found, ReplyFault, find_object, is_json_object
 from pytest_gnt.judges.settings import Setting
-from pytest_gnt.judges.untrusted import without_lone_surrogates
 from pytest_gnt.judges.verdict_form import CrossPhrasesVerdict, MonoPhrasesVerdict, VerdictForm, check_verdict
 from pytest_gnt.prompts.refusals import looks_like_refusal
 from pytest_gnt.prompts.thinking import answer_after_thinking
@@ -105,7 +104,7 @@ def _verdict(found: Found, setting: Setting, translation: str) -> Reading:
     except ValueError as error:
         return _failed(Reason.INVALID, str(error), Fault.FORM, found.flags)
     phrases = phrases_of(verdict)
-    flags = (*found.flags, *_broken(verdict), *phrase_flags(phrases, translation))
+    flags = (*found.flags, *_broken(phrases, translation), *phrase_flags(phrases, translation))
     if phrases and (what := contradiction(verdict.label, phrases)):
         return Reading(phrases=phrases, reason=Reason.CONTRADICTION, detail=what, flags=flags, fault=Fault.FORM)
     return Reading(label=verdict.label, phrases=phrases, flags=flags)
@@ -115,15 +114,12 @@ def phrases_of(verdict: VerdictForm) -> tuple[Phrase, ...]:
     """The phrases of a verdict as evidence; none in the settings without phrases."""
     match verdict:
         case CrossPhrasesVerdict():
-            return tuple(
-                Phrase(without_lone_surrogates(one.phrase), one.gender, one.gender_correctness == "correct")
-                for one in verdict.phrases
-            )
+            return tuple(Phrase(one.phrase, one.gender, one.gender_correctness == "correct") for one in verdict.phrases)
         case MonoPhrasesVerdict():
-            return tuple(Phrase(without_lone_surrogates(one.phrase), one.gender) for one in verdict.phrases)
+            return tuple(Phrase(one.phrase, one.gender) for one in verdict.phrases)
     return ()
 
 
-def _broken(verdict: VerdictForm) -> tuple[str, ...]:
-    texts = [phrase.phrase for phrase in getattr(verdict, "phrases", ())]
-    return (BROKEN,) if any(text != without_lone_surrogates(text) for text in texts) else ()
+def _broken(phrases: Sequence[Phrase], translation: str) -> tuple[str, ...]:
+    broken = any("\ufffd" in phrase.text for phrase in phrases) and "\ufffd" not in translation
+    return (BROKEN,) if broken else ()

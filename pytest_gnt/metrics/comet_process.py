@@ -13,6 +13,7 @@ from pytest_gnt.work import canonical_json
 
 Sample = Mapping[str, str]
 
+MAX_ERROR = 400
 MAX_NOISE = 200
 """Lines outside of the protocol that are put up with, such as a banner of a wrapper script."""
 
@@ -94,6 +95,8 @@ class CometProcess:
             if line is None:
                 raise EngineFailure(f"the COMET worker {self._process.how_it_ended()} ({doing})")
             answer = message(line)
+            if answer is not None and answer["gnt"] == "failed":
+                raise EngineFailure(f"the COMET worker failed ({doing}): {str(answer.get('error'))[:MAX_ERROR]}")
             if answer is not None:
                 return answer
             self._noise += 1

@@ -17,6 +17,7 @@ import json
 import math
 import os
 import sys
+import traceback
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +45,13 @@ def main(argv: list[str]) -> int:
     if command == "identify":
         emit(identify(options.get("model"), offline=options["offline"]))
         return 0
-    serve(options, sys.stdin.buffer, emit)
+    try:
+        serve(options, sys.stdin.buffer, emit)
+    except Exception as error:
+        traceback.print_exc()
+        emit({"gnt": "failed", "error": _in_words(error)})
+        sys.stderr.flush()
+        os._exit(1)  # at once: torch takes seconds to leave
     return 0
 
 
@@ -220,7 +227,7 @@ class Scorer:
             places = order[start : start + size]
             for place, value in zip(places, self._guarded([samples[place] for place in places]), strict=True):
                 if isinstance(value, Exception):
-                    yield place, {"error": f"{type(value).__name__}: {value}"[:_ERROR_WIDTH]}
+                    yield place, {"error": _in_words(value)}
                 else:
                     score = value if math.isfinite(value) else None
                     yield place, {"score": score, "cut": self._cut(lengths[place])}
@@ -291,6 +298,10 @@ class Scorer:
             if 2 + inner + encoder.size_separator * (len(lengths) - 1) > encoder.max_positions:
                 cut.append("together")
         return cut
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_ERROR_WIDTH]
 
 
 def _encodable(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_gnt.reports.html_text import duration, number
+from pytest_gnt.reports.html_text import duration, number, percent
+from pytest_gnt.reports.judge_text import agreement_text
 
 _STAGE_KEYS = ("stage", "requested", "stored", "computed", "failed", "seconds")
 
@@ -15,6 +16,60 @@ def signature_rows(signatures: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {"corpus": corpus, "text": text, "parts": [part.partition(":")[::2] for part in text.split("|")]}
         for corpus, text in signatures.items()
+    ]
+
+
+def judge_view(judge: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The judge and how often it is right, where that was measured; None where nothing was judged."""
+    if judge is None:
+        return None
+    agreement = judge.get("agreement")
+    notes = [judge.get("note", ""), *judge.get("notes", ())]
+    return {
+        "name": judge["name"],
+        "title": judge.get("title", ""),
+        "quality": [_quality(row) for row in judge["quality"] if row["n"]],
+        "notes": [note for note in notes if note] + ([agreement_text(agreement)] if agreement else []),
+    }
+
+
+def _quality(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "lang": row["lang"],
+        "gold": row["gold"],
+        "n": number(row["n"]),
+        "accuracy": _measured(row, "accuracy"),
+        "macro_f1": _measured(row, "macro_f1"),
+    }
+
+
+def _measured(row: Mapping[str, Any], name: str) -> str:
+    """A share with its interval, where it has one: ``0.93 [0.90, 0.95]``; a dash where it is not defined."""
+    value, low, high = row.get(name), row.get(f"{name}_low"), row.get(f"{name}_high")
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def corrected_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Accuracies that allow for the judge's measured mistakes, beside what the judge said."""
+    return [
+        {
+            "label": f"{row['lang']} · {row['subset']}",
+            "corpus": row["corpus"],
+            "n": row["n"],
+            "observed": row["observed"],
+            "rate": row["rate"],
+            "low": row["low"],
+            "high": row["high"],
+            "before": None,
+            "basis": str(row["why"])
+            if row["rate"] is None
+            else f"sensitivity {row['sensitivity']:.2f}, specificity {row['specificity']:.2f} "
+            f"on {number(row['gold'])} gold labels ({row['basis']})",
+            "interval": "–" if row["rate"] is None else f"{percent(row['low'])} – {percent(row['high'])}",
+        }
+        for row in rows
     ]
 
 

@@ -12,7 +12,7 @@ from pytest_gnt.reports.html_baseline import Baseline, Before, changes_of, entry
 from pytest_gnt.reports.html_changed import changed_strata, totals
 from pytest_gnt.reports.html_page import write_file
 from pytest_gnt.reports.html_rates import identity_panels, set_panels
-from pytest_gnt.reports.html_run import when
+from pytest_gnt.reports.html_run import corrected_rows, judge_view, when
 from pytest_gnt.reports.html_text import number, percent, shown, spoken
 from pytest_gnt.reports.html_verdict import gate_rows, time_text, verdict
 from pytest_gnt.verdicts.changes import ChangeKind
@@ -91,6 +91,7 @@ def lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
     if reading.before is not None:
         yield from _change_lines(summary, reading, reading.before)
     yield from _rate_lines(summary["rates"], reading.before)
+    yield from _corrected_lines(summary.get("corrected", ()))
     yield from _run_lines(summary)
 
 
@@ -107,15 +108,17 @@ def _counts_line(summary: Mapping[str, Any]) -> str:
 
 def _judge_lines(judge: Mapping[str, Any] | None) -> Iterator[str]:
     yield ""
-    if judge is None:
+    known = judge_view(judge)
+    if known is None:
         yield "Judge: none, nothing was judged."
         return
     measured = "; ".join(
-        f"{escaped(row['lang'])}: accuracy {row['accuracy']:.2f}, macro-F1 {row['macro_f1']:.2f} "
-        f"on {number(row['n'])} of {escaped(row['gold'])}"
-        for row in judge["quality"]
+        f"{escaped(row['lang'])}: accuracy {row['accuracy']}, macro-F1 {row['macro_f1']} "
+        f"on {row['n']} of {escaped(row['gold'])}"
+        for row in known["quality"]
     )
-    yield f"Judge: {escaped(judge['name'])}; {measured or 'not calibrated: how often it is right is not known'}"
+    yield f"Judge: {escaped(known['name'])}; {measured or 'not calibrated: how often it is right is not known'}"
+    yield from (f"\n{escaped(note)}" for note in known["notes"])
 
 
 def _gate_lines(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -149,6 +152,11 @@ def _gate_lines(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _change_lines(summary: Mapping[str, Any], reading: Reading, before: Before) -> Iterator[str]:
     yield from ("", "### What got worse, and for whom", "")
+    about = summary["baseline"]
+    if about is not None:
+        yield f"Against {code(about['name'])}."
+        yield from (f"**Not comparable:** {escaped(why)}." for why in about.get("differences", ()))
+        yield ""
     yield ", ".join(f"{number(row['count'])} {row['kind']}" for row in totals(before))
     rows = changed_strata(summary["rates"], before)
     if rows:
@@ -207,6 +215,27 @@ def _rate_row(panel: Mapping[str, Any], row: Mapping[str, Any], compared: bool) 
     counted = (percent(row["rate"]), interval, number(row["n"]), number(row["unscored"]))
     cells = (escaped(panel["title"]), escaped(place), *counted)
     return (*cells, change) if compared else cells
+
+
+def _corrected_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield from ("", "### Accuracy corrected for the judge's mistakes (Rogan-Gladen)", "")
+    yield from _table(
+        ("language and set", "judged", "n", "corrected", "95% interval", "judge"),
+        (
+            (
+                escaped(row["label"]),
+                percent(row["observed"]),
+                number(row["n"]),
+                percent(row["rate"]),
+                row["interval"],
+                escaped(row["basis"]),
+            )
+            for row in corrected_rows(rows)
+        ),
+        numbers=range(1, 5),
+    )
 
 
 def _run_lines(summary: Mapping[str, Any]) -> Iterator[str]:

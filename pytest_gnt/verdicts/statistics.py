@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 
 CONFIDENCE = 0.95
 
+_NOTHING = 1e-12
+
 Side = Literal["worse", "two-sided"]
 """What a test looks for: a worsening only, or a change in either direction."""
 
@@ -113,7 +115,7 @@ def smallest_detectable_share(n: int, discordance: float, alpha: float, power: f
 
     if excess(1.0) < 0:
         return None
-    return float(brentq(excess, 0.0, 1.0))
+    return float(brentq(excess, _NOTHING, 1.0))  # not 0, which solves the equation where nothing differs
 
 
 def smallest_detectable_mean(standard_error: float | None, alpha: float, power: float = 0.9) -> float | None:

@@ -43,7 +43,7 @@ SENTENCES = [
     ("Short.", "Breve.", LONG),
     (LONG, LONG, LONG),
 ]
-"""Sources, translations and references of many lengths, some of them repeated, some longer than the tiny encoders take."""
+"""Sources, translations, references: of many lengths, some repeated, some longer than the tiny encoders take."""
 
 
 def translation(source: str, text: str | None, *references: str, name: str = "") -> Translation:
@@ -122,7 +122,7 @@ for line in sys.stdin:
 def fake_worker(tmp_path: Path) -> FakeWorker:
     """Makes a program that speaks the worker's protocol; the score is the length of the translation.
 
-    ``body`` is Python code that may replace ``score``, ``ready`` or ``answer``. What it is asked lies in ``asked.jsonl``.
+    ``body`` is Python code that may replace ``score``, ``ready`` or ``answer``. What it is asked is in ``asked.jsonl``.
     """
 
     def make(body: str = "") -> Installed:

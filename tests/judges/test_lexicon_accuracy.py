@@ -75,3 +75,12 @@ def test_broken_gold_is_named_not_fatal(text: str, label: str | None, remark: st
     found, said = gold_label(text)
     assert found == label
     assert remark in said
+
+
+def test_the_page_shows_the_shipped_figures() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lexicon-judge.md").read_text(encoding="utf-8")
+    for entry in shipped_accuracy()["gold"]:
+        if not entry["part"]:
+            f1 = "–" if entry["macro_f1"] is None else f"{entry['macro_f1']:.3f}"
+            shown = [entry["name"], entry["split"], entry["lang"], str(entry["n"]), f"{entry['accuracy']:.3f}", f1]
+            assert f"| {' | '.join(shown)} |" in page

@@ -91,8 +91,10 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
         seconds=0.031 * counted.cases + 12.5,
         exit_status=recipe.exit_status,
         incomplete=recipe.incomplete,
+        gates=recipe.gates,
+        baseline=None,
     )
-    summary |= {"finished": "2026-03-02T09:58:11+00:00", "gates": recipe.gates, **changed}
+    summary |= {"finished": "2026-03-02T09:58:11+00:00", **changed}
     (folder / "report.json").write_text(
         json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8", errors="backslashreplace"
     )

@@ -136,6 +136,11 @@ def test_smallest_detectable_share_shrinks_with_n_and_grows_with_noise():
     assert smallest_detectable_share(750, 0.01, 0.005) < falls[1] < smallest_detectable_share(750, 0.2, 0.005)
 
 
+def test_smallest_detectable_share_without_noise_by_hand():
+    # ψ = d: d·√n = z(1−α)·√d + z(power)·√(d − d²); at α = 0.05, power 0.5 (z = 0): d = z²/n
+    assert smallest_detectable_share(100, 0.0, 0.05, 0.5) == pytest.approx(1.6448536**2 / 100)
+
+
 def test_smallest_detectable_share_of_too_few_cases():
     assert smallest_detectable_share(0, 0.1, 0.05) is None
     assert smallest_detectable_share(4, 0.0, 0.05) is None  # 0.5⁴ > 0.05: not even 4 of 4 would show

@@ -16,10 +16,10 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0
 class LexiconAligner:
     """Aligns by look-up: the renderings that occur in the translation are the attitude word's translation.
 
-    Longer renderings are found first and later ones may not overlap them (固执己见 before 固执). Every *distinct* rendering
-    found counts once, in the order of first occurrence: a word used twice counts once, and the target's attitude is the
-    mean over the distinct ones. Case and character width do not matter; in scripts with blanks only whole words
-    count. Inflected forms are found only if the list has them.
+    Longer renderings are found first and later ones may not overlap them (固执己见 before 固执). Every *distinct*
+    rendering found counts once, in the order of first occurrence: a word used twice counts once, and the target's
+    attitude is the mean over the distinct ones. Case and character width do not matter; in scripts with blanks only
+    whole words count. Inflected forms are found only if the list has them.
     """
 
     def align(

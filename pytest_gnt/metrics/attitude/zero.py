@@ -1,4 +1,4 @@
-"""The zero point of attitude scores: a model leans towards one answer whatever the word, so its raw sign says little."""
+"""The zero point of attitude scores: a model leans towards one answer, so that the raw sign says little."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ class Calibration:
     harsh_mean: float
     auc: float
     n: int
+
+    @property
+    def unit(self) -> float:
+        """Half the distance between the two means: a plainly kind word lies about one unit above zero.
+
+        Scores divided by it can be compared across languages and models; 0 or less where the model is of no use.
+        """
+        return (self.kind_mean - self.harsh_mean) / 2
 
 
 def calibration_queries(lang: str) -> tuple[tuple[WordQuery, ...], tuple[WordQuery, ...]]:
@@ -74,9 +82,17 @@ def calibrate(lang: str, kind: Iterable[WordScore], harsh: Iterable[WordScore]) 
     )
 
 
-def centred(word: WordScore, zero: float) -> WordScore:
-    """A score with the zero point subtracted; a missing score stays missing."""
-    return word if word.score is None else replace(word, score=word.score - zero)
+def centred(word: WordScore, zero: float, unit: float = 1.0) -> WordScore:
+    """A score with the zero point subtracted, in natural-log units or in those of `Calibration.unit`.
+
+    A missing score stays missing.
+
+    Raises:
+        ValueError: the unit is not above 0.
+    """
+    if not unit > 0:
+        raise ValueError(f"unit is {unit}: it must be above 0")
+    return word if word.score is None else replace(word, score=(word.score - zero) / unit)
 
 
 def _mean(scores: Sequence[float]) -> float:
