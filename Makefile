@@ -11,12 +11,13 @@ PY := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test test-vllm lint check bench clean help
+.PHONY: demo test test-vllm test-comet lint check bench clean help
 
 help:
 	@echo "make demo   try it: a small neural model on the shipped sample, on any machine"
 	@echo "make test   the tests"
 	@echo "make test-vllm  the tests with vLLM on the CPU, in an environment of its own (about 4 GB)"
+	@echo "make test-comet  the tests with COMET, in an environment of its own (about 1.5 GB)"
 	@echo "make lint   ruff, mypy, import-linter"
 	@echo "make bench  the benchmarks"
 
@@ -60,6 +61,15 @@ $(VLLM)/.made: pyproject.toml
 test-vllm: $(VLLM)/.made
 	$(VLLM)/bin/python -m pytest tests/vllm
 
+# The product makes COMET's environment, and calls its interpreter from its own.
+COMET := .venv-comet
+$(COMET)/.made: pytest_gnt/metrics/comet_runtime.py | $(VENV)/.dev
+	$(VENV)/bin/gnt setup comet --dir $(COMET) --python "$(PYTHON)" --torch "$(TORCH)"
+	@touch $@
+
+test-comet: $(VENV)/.dev $(COMET)/.made
+	GNT_COMET_PYTHON=$(CURDIR)/$(COMET)/bin/python $(PY) -m pytest tests/comet
+
 check: lint test
 
 bench: $(VENV)/.dev
@@ -67,4 +77,4 @@ bench: $(VENV)/.dev
 	$(PY) benchmarks/translate.py
 
 clean:
-	rm -rf $(VENV) $(VLLM) gnt-report .gnt build dist
+	rm -rf $(VENV) $(VLLM) $(COMET) gnt-report .gnt build dist

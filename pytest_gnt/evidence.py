@@ -114,7 +114,8 @@ class Judgement:
 class Attitude:
     """The emotional attitude of the attitude word in source and translation (AmbGIMT, EAS).
 
-    Scores are differences of natural-log probabilities, zero-point corrected: positive means a kind word.
+    Positive means a kind word. Calibrated scores have plainly kind words at 1 and plainly harsh ones at -1 in each
+    language; raw ones (the paper's) are differences of natural-log probabilities.
     ``target_score`` is the mean over the aligned target words; a word is kind above ``delta``, harsh below ``-delta``.
     """
 

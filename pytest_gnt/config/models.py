@@ -168,8 +168,8 @@ class JudgeSettings(Table):
 class AttitudeSettings(Table):
     """An attitude model: ``recorded`` (a table of word scores) or ``transformers`` (a causal model).
 
-    ``zero`` says how the zero point is set: ``calibrated`` on the shipped plain words, or ``none`` (the paper's raw
-    sign).
+    With ``calibrate`` scores are put on a scale of their own in each language: 0 is the midpoint between the shipped
+    plainly kind and plainly harsh words, 1 and -1 are the means of the two. Without it they are the paper's raw scores.
     """
 
     kind: Literal["recorded", "transformers", "openai"]
@@ -177,7 +177,7 @@ class AttitudeSettings(Table):
     path: str | None = None
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
-    zero: Literal["calibrated", "none"] = "calibrated"
+    calibrate: bool = True
     device: str = "auto"
     batch_size: Positive = 32
 

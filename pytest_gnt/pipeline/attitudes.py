@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
-
 from pytest_gnt.case import Case
 from pytest_gnt.corpora.attitude_words import renderings
 from pytest_gnt.evidence import Attitude, Reason, Translation
@@ -17,10 +15,12 @@ from pytest_gnt.metrics.attitude import (
     attitude_of,
     calibrate,
     calibration_queries,
-    centred,
 )
 from pytest_gnt.pipeline.executor import Executor
 from pytest_gnt.work import Provider
+
+MIN_AUC = 0.7
+"""An attitude model that puts fewer pairs of plainly kind and plainly harsh words in order cannot tell a shift."""
 
 Aligned = tuple[str, ...] | Reason
 
@@ -30,15 +30,15 @@ class Attitudes:
 
     Args:
         scorer: the attitude model, as a provider of word scores.
-        zero: ``calibrated`` subtracts the zero point of each language, ``none`` keeps raw scores.
+        calibrated: put the scores of each language on a scale on which 0 is the midpoint between plainly kind and plainly
+            harsh words, and 1 and -1 are the means of the two, so that ``delta`` means the same for every model. Raw
+            scores differ in size by model and lean towards one answer.
         delta: a word is kind above, harsh below this score.
     """
 
-    def __init__(
-        self, scorer: Provider[WordQuery, WordScore], *, zero: Literal["calibrated", "none"], delta: float
-    ) -> None:
+    def __init__(self, scorer: Provider[WordQuery, WordScore], *, calibrated: bool, delta: float) -> None:
         self._scorer = scorer
-        self._zero = zero
+        self._calibrated = calibrated
         self._delta = delta
         self._aligner = LexiconAligner()
         self.calibrations: dict[str, Calibration] = {}
@@ -69,7 +69,7 @@ class Attitudes:
         if not wanted:
             return {}
         langs = sorted({query.lang for query in wanted})
-        plain = {lang: calibration_queries(lang) for lang in langs} if self._zero == "calibrated" else {}
+        plain = {lang: calibration_queries(lang) for lang in langs} if self._calibrated else {}
         queries = list(dict.fromkeys([*wanted, *(query for sets in plain.values() for one in sets for query in one)]))
         raw = dict(zip(queries, executor.compute(self._scorer, queries), strict=True))
         self.calibrations = {
@@ -77,22 +77,23 @@ class Attitudes:
             for lang, (kind, harsh) in plain.items()
             if kind and harsh
         }
-        return {query: self._centred(raw[query]) for query in wanted}
+        return {query: self._scaled(raw[query]) for query in wanted}
 
-    def _centred(self, score: WordScore) -> WordScore:
+    def _scaled(self, score: WordScore) -> WordScore:
         calibration = self.calibrations.get(score.lang)
-        return score if calibration is None else centred(score, calibration.zero)
+        if calibration is None or score.score is None:
+            return score
+        if calibration.auc < MIN_AUC:
+            detail = f"the attitude model tells kind from harsh words of {score.lang!r} in {calibration.auc:.0%} of pairs only"
+            return WordScore(score.lang, score.word, None, Reason.UNDECIDED, detail)
+        return replace(score, score=(score.score - calibration.zero) / unit_of(calibration))
 
-    def _attitude(
-        self, translation: Translation, words: Aligned, scores: dict[WordQuery, WordScore]
-    ) -> Attitude:
+    def _attitude(self, translation: Translation, words: Aligned, scores: dict[WordQuery, WordScore]) -> Attitude:
         case = translation.case
         if words is Reason.NO_ATTITUDE_WORD:
             return attitude_of(case, translation, words, None, ())
         source_query, *target_queries = _queries(case, words)
-        return attitude_of(
-            case, translation, words, scores[source_query], [scores[query] for query in target_queries]
-        )
+        return attitude_of(case, translation, words, scores[source_query], [scores[query] for query in target_queries])
 
 
 def _queries(case: Case, aligned: Aligned) -> list[WordQuery]:
@@ -102,3 +103,8 @@ def _queries(case: Case, aligned: Aligned) -> list[WordQuery]:
         WordQuery(case.source_lang, case.attitude_word or ""),
         *(WordQuery(case.target_lang, word) for word in targets),
     ]
+
+
+def unit_of(calibration: Calibration) -> float:
+    """Raw score of one unit of the calibrated scale: half the distance between the two means."""
+    return (calibration.kind_mean - calibration.harsh_mean) / 2

@@ -17,7 +17,7 @@ from pytest_gnt.reports.html_heat import heat_maps
 from pytest_gnt.reports.html_page import render, write_file
 from pytest_gnt.reports.html_rates import identity_panels, matrices, set_panels, weakest
 from pytest_gnt.reports.html_run import corrected_rows, judge_view, signature_rows, stage_rows, when
-from pytest_gnt.reports.html_verdict import discrepancies, gate_rows, time_text, verdict
+from pytest_gnt.reports.html_verdict import discrepancies, gate_groups, gate_rows, time_text, verdict
 from pytest_gnt.verdicts.results import read_results, read_summary
 
 NAME = "report.html"
@@ -84,7 +84,7 @@ def view(summary: dict[str, Any], run: Pass) -> dict[str, Any]:
         "found": run.blocks.cases,
         "verdict": verdict(summary, run.blocks.cases),
         "discrepancies": discrepancies(summary, run.blocks.cases),
-        "gates": gate_rows(summary["gates"]),
+        "gates": gate_groups(gate_rows(summary["gates"])),
         "judge": judge_view(summary["judge"]),
         "corrected": corrected_rows(summary.get("corrected", ())),
         "signatures": signature_rows(summary["signature"]),

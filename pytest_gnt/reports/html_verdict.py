@@ -13,7 +13,7 @@ from pytest_gnt.verdicts.wording import delta_text, p_text, value_text
 GATE_ORDER = ("fail", "undecided", "pass", "not-applicable")
 
 MOST_OPEN = 12
-"""Gates that are shown without being asked for; those that passed or did not apply fold away beyond that."""
+"""Number of gates up to which all are shown without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,24 @@ def discrepancies(summary: Mapping[str, Any], found: int) -> list[str]:
     return wrong
 
 
-def gate_rows(gates: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The gates, those that decide first: ``open`` ones to show at once, the others to ask for."""
-    rows = sorted((_gate_row(gate) for gate in gates), key=lambda row: (row["rank"], row["name"]))
+def gate_rows(gates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The gates, those that decide first."""
+    return sorted((_gate_row(gate) for gate in gates), key=lambda row: (row["rank"], row["name"]))
+
+
+def gate_groups(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Gates to show at once (``open``), and those to ask for (``folded``: what they are, and they). Failures and warnings
+    are always open; few gates are all open."""
     if len(rows) <= MOST_OPEN:
         return {"open": rows, "folded": []}
-    return {"open": [row for row in rows if row["rank"] < 2], "folded": [row for row in rows if row["rank"] >= 2]}
+    undecided = [row for row in rows if row["verdict"] == "undecided"]
+    rest = [row for row in rows if row["verdict"] in ("pass", "not-applicable")]
+    folded = [("could not decide", undecided), ("passed or do not apply", rest)]
+    hidden = {row["name"] for _, group in folded for row in group}
+    return {
+        "open": [row for row in rows if row["name"] not in hidden],
+        "folded": [(what, group) for what, group in folded if group],
+    }
 
 
 def _gate_row(gate: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,8 +124,7 @@ def _judge_lines(judge: Mapping[str, Any] | None) -> Iterator[str]:
 def _gate_lines(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not gates:
         return
-    rows = gate_rows(gates)
-    every = [*rows["open"], *rows["folded"]]
+    every = gate_rows(gates)
     telling = [row for row in every if row["verdict"] not in ("pass", "not-applicable")]
     yield from ("", "### Gates", "")
     if telling:

@@ -35,6 +35,7 @@ def build_summary(
         "model": about["model"],
         "signature": about["signature"],
         "judge": about["judge"],
+        "attitude": about["attitude"],
         "corpora": about["corpora"],
         "counts": {"cases": tally.cases, "tests": tally.tests, **tally.outcomes},
         "unscored": dict(sorted(tally.reasons.items())),

@@ -73,7 +73,20 @@ def header_lines(summary: Mapping[str, Any]) -> list[str]:
     model = summary["model"]
     title = f" ({model['title']})" if model["title"] else ""
     lines = [f"system     {model['name']}{title}", *judge_lines(summary["judge"])]
+    lines += attitude_lines(summary["attitude"])
     return lines + [f"signature  {signature}" for signature in summary["signature"].values()]
+
+
+def attitude_lines(attitude: Mapping[str, Any] | None) -> list[str]:
+    """The attitude model, and how well it tells plainly kind from plainly harsh words in each language."""
+    if attitude is None:
+        return []
+    lines = [f"attitude   {attitude['name']}"]
+    for row in attitude["calibration"]:
+        lines.append(
+            f"           {row['lang']}: tells kind from harsh in {percent(row['auc'])} of pairs of {row['n']} plain words"
+        )
+    return lines if attitude["calibration"] else [lines[0] + " (raw scores, not calibrated)"]
 
 
 def corpus_lines(corpus: Mapping[str, Any]) -> list[str]:

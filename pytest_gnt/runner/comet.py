@@ -19,16 +19,17 @@ def make_comet(gnt: GntSession) -> list[CometProvider]:
     Raises:
         GntError: no interpreter has COMET, a model is not there or not of its kind, or two give scores of one name.
     """
-    asked = gnt.files.comet_models(gnt.settings.comet)
+    # By kind, so that the order in which they were named does not change the signature.
+    asked = sorted(gnt.files.comet_models(gnt.settings.comet).items(), key=lambda item: item[1].kind)
     kinds: dict[str, str] = {}
-    for name, settings in asked.items():
+    for name, settings in asked:
         if settings.kind in kinds:
             raise GntError(
                 f"--gnt-comet: {kinds[settings.kind]} and {name} are both of kind {settings.kind!r}, their scores "
                 "would have one name; score with them in two runs (translations are kept)"
             )
         kinds[settings.kind] = name
-    return [make_provider(gnt.files, name, settings, gnt.settings.offline) for name, settings in asked.items()]
+    return [make_provider(gnt.files, name, settings, gnt.settings.offline) for name, settings in asked]
 
 
 def make_provider(files: Config, name: str, settings: CometSettings, offline: bool) -> CometProvider:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_gnt.config.files import did_you_mean
 from pytest_gnt.errors import GntError
 from pytest_gnt.pipeline.executor import Executor, Progress
-from pytest_gnt.pipeline.stages import Stages, gather
+from pytest_gnt.pipeline.stages import AttitudeStage, Stages, gather
 from pytest_gnt.pipeline.store import Store
 from pytest_gnt.runner.judges import KINDS, JudgeSetup, about_judge, after_judging, set_up_judge, signature_part
 from pytest_gnt.runner.translators import DIGITS, make_system
@@ -46,6 +46,7 @@ def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -
     executor = Executor(Store(gnt.store_path, run=gnt.run_id), progress)
     try:
         gnt.book = gather(executor, stages, needs)
+        gnt.attitude_about = about_attitude(gnt, stages.attitude)
         after_judging(gnt, judge)
     finally:
         gnt.counts = executor.counts
@@ -121,8 +122,24 @@ def make_attitudes(gnt: GntSession) -> Attitudes | None:
         scorer = AttitudeScorer(CausalScorer(attitude.model, device=attitude.device, batch_size=attitude.batch_size))
     else:
         raise GntError(f"attitude model {name!r}: kind {attitude.kind} is not part of this version")
-    gnt.parts["attitude"] = f"{name}@{digest(scorer.context())[:DIGITS]}.{attitude.zero}.d{settings.delta:g}"
-    return Attitudes(scorer, zero=attitude.zero, delta=settings.delta)
+    scale = "calibrated" if attitude.calibrate else "raw"
+    gnt.parts["attitude"] = f"{name}@{digest(scorer.context())[:DIGITS]}.{scale}.d{settings.delta:g}"
+    return Attitudes(scorer, calibrated=attitude.calibrate, delta=settings.delta)
+
+
+def about_attitude(gnt: GntSession, stage: AttitudeStage | None) -> dict[str, Any] | None:
+    """What a report says of the attitude model: how well it tells plainly kind from plainly harsh words."""
+    from pytest_gnt.pipeline.attitudes import Attitudes, unit_of
+
+    if not isinstance(stage, Attitudes):
+        return None
+    return {
+        "name": gnt.parts["attitude"].partition("@")[0],
+        "calibration": [
+            {"lang": lang, "auc": found.auc, "zero": found.zero, "unit": unit_of(found), "n": found.n}
+            for lang, found in sorted(stage.calibrations.items())
+        ],
+    }
 
 
 def make_metrics(gnt: GntSession) -> list[Provider[Translation, Quality]]:

@@ -46,6 +46,7 @@ class GntSession:
         self.kinds: dict[str, set[str]] = {}
         self.told: dict[str, Any] | None = None
         self.notes: tuple[str, ...] = ()
+        self.attitude_about: dict[str, Any] | None = None
         self.judge_about: dict[str, Any] | None = None
         self._selected: dict[str, set[str]] = {}
         self._corpora: dict[str, CorpusData] = {}
@@ -240,6 +241,7 @@ class GntSession:
                 "title": settings.title if settings else "",
             },
             "judge": self.judge_about,
+            "attitude": self.attitude_about,
             "signature": {
                 data.name: signature(
                     {"gnt": __version__, "corpus": f"{data.name}@{data.revision}", **self._parts_of(data.name)}

@@ -111,3 +111,4 @@ def test_the_sample_is_scored_once_and_remembered(
     after = summary(pytester)
     assert {row["computed"] for row in after["stages"]} == {0}
     assert after["means"] == before["means"]
+    assert after["signature"] == before["signature"]

@@ -100,9 +100,9 @@ def test_served_replies_are_those_of_the_engine_in_process(
 
 def test_a_served_judge_decides_or_says_why(run: Run, server: str, llama: Path, pytester: pytest.Pytester) -> None:
     recorded = "".join(f"own/en-it/{n}\tLa persona numero {n} ringrazia la collega.\n" for n in range(len(SENTENCES)))
-    (pytester.path / "hyp.tsv").write_text("id\ttranslation\n" + recorded, encoding="utf-8")
+    (pytester.path / "hyp.en-it.tsv").write_text("id\ttranslation\n" + recorded, encoding="utf-8")
     toml = (
-        '[models.written]\nbackend = "recorded"\npath = "hyp.tsv"\n'
+        '[models.written]\nbackend = "recorded"\npath = "hyp.en-it.tsv"\n'
         + served(server)
         + '[judges.small]\nkind = "llm"\nmodel = "served"\n'
     )
