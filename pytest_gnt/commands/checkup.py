@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -60,7 +60,9 @@ def checkup(data: str | None = None) -> list[Finding]:
         config = load_config(Path.cwd())
     except GntError as error:
         return [*findings, Finding("configuration", "gnt.toml", "broken", str(error), "mend the file")]
-    return [*findings, *_configuration(config), *_models(config), *_corpora(config, data), *_store(config)]
+    models = {finding.name: finding for finding in _models(config)}
+    findings += [*_configuration(config), *models.values(), *_judges(config, models)]
+    return [*findings, *_corpora(config, data), *_store(config)]
 
 
 def _product() -> Iterator[Finding]:
@@ -138,12 +140,21 @@ def _models(config: Config) -> Iterator[Finding]:
             why, _, advice = str(error).partition(": run  ")
             state: State = "missing" if name in presets else "broken"
             yield Finding("models", name, state, f"{settings.backend}: {why}", advice)
+
+
+def _judges(config: Config, models: Mapping[str, Finding]) -> Iterator[Finding]:
+    """A judge that is a model is as usable as that."""
     for name, judge in sorted(config.judges.items()):
-        if judge.model is not None and judge.model not in config.models:
+        if judge.model is None:
+            yield Finding("judges", name, "ok", judge.kind)
+        elif judge.model not in models:
             detail = f"its model {judge.model!r} is not configured"
             yield Finding("judges", name, "broken", detail, f"add [models.{judge.model}] to gnt.toml")
         else:
-            yield Finding("judges", name, "ok", judge.kind + (f": {judge.model}" if judge.model else ""))
+            model = models[judge.model]
+            yield Finding(
+                "judges", name, model.state, f"{judge.kind}: model {judge.model}, {model.detail}", model.advice
+            )
 
 
 def _usable(config: Config, settings: Any) -> str:

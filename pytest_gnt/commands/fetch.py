@@ -61,8 +61,8 @@ def add_parser(subparsers: Any) -> None:
         "fetch",
         help="fetch a public corpus",
         description="Downloads a corpus into DATA/NAME, checks checksums and numbers of rows, and records the commit "
-        f"in {RECORD}. A download that is not complete and right is never used. mGeNTE is gated: accept its terms on the "
-        "hub and set HF_TOKEN.",
+        f"in {RECORD}. A download that is not complete and right is never used. mGeNTE is gated: accept its terms on "
+        "the hub and set HF_TOKEN.",
     )
     parser.add_argument("corpus", choices=sorted(SOURCES))
     parser.add_argument("--data", metavar="DIR", help="data folder (default: the configuration's, else ./data)")

@@ -2,6 +2,10 @@
 
 The automaton is built once for each constraint. While the model's own first choice is allowed, which is nearly always,
 a step costs one look-up; the mask over the whole vocabulary is computed only when the first few choices are refused.
+
+Where a reply may end but may also go on, outlines-core (0.2) drops transitions of single-byte tokens, so that a model
+could not begin a rare character there. So no state that a reply reaches is final in the automaton: the pattern ends
+with a mark that replies cannot hold, and a reply may end where the mark may follow and completes the pattern.
 """
 
 from __future__ import annotations
@@ -18,49 +22,92 @@ from pytest_gnt.errors import EngineFailure, GntError
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _ANCHOR = "a"
+_END_MARK = "\U0010ffff"
+"""The last code point, which is no character."""
+_MARK_BYTE = 0xF4
+"""The mark's first byte. Only it and private-use characters (plane 16) begin so; tokens with it are never allowed."""
+
+
+class Automaton:
+    """A constraint compiled for one tokenizer: states are numbers, steps are look-ups.
+
+    Args:
+        index: outlines-core's ``Index`` of the pattern with the end mark behind it.
+        mark: id of the token that stands for the end mark; all real ids are below it.
+    """
+
+    def __init__(self, index: Any, mark: int) -> None:
+        self._index = index
+        self._mark = mark
+        self._allowed: dict[int, Any] = {}
+        self.start = int(index.get_initial_state())
+
+    def after(self, state: int, token: int) -> int | None:
+        """The state behind a token; None where the token is not allowed."""
+        following = self._index.get_next_state(state, token)
+        return None if following is None else int(following)
+
+    def may_end(self, state: int) -> bool:
+        """Whether the text so far meets the constraint."""
+        behind = self.after(state, self._mark)
+        return behind is not None and bool(self._index.is_final_state(behind))
+
+    def allowed(self, state: int) -> Any:
+        """Ids of the tokens that may follow, as a tensor; kept, since a reply stays in few states for long."""
+        import torch
+
+        if state not in self._allowed:
+            tokens = torch.tensor(self._index.get_allowed_tokens(state) or [], dtype=torch.long)
+            self._allowed[state] = tokens[tokens < self._mark]
+        return self._allowed[state]
 
 
 class Matcher:
     """How far one reply has come in its constraint.
 
     Args:
-        guide: an outlines-core ``Guide`` at its start.
+        automaton: the constraint.
         ends: ids of all tokens that end a reply.
     """
 
-    def __init__(self, guide: Any, ends: frozenset[int]) -> None:
-        self._guide = guide
+    def __init__(self, automaton: Automaton, ends: frozenset[int]) -> None:
+        self._automaton = automaton
         self._ends = ends
+        self._state = automaton.start
 
     def allows(self, token: int) -> bool:
-        """Whether the reply may go on with this token; an end token only where the reply is complete."""
+        """Whether the reply may go on with this token; an end token only where the reply meets the constraint."""
         if token in self._ends:
-            return bool(self._guide.is_finished())
-        return bool(self._guide.accepts_tokens([token]))
+            return self._automaton.may_end(self._state)
+        return self._automaton.after(self._state, token) is not None
 
     def advance(self, token: int) -> None:
-        """Take a token that `allows` has allowed."""
-        if token not in self._ends:
-            self._guide.advance(token, False)
+        """Take a token.
+
+        Raises:
+            ValueError: it is not allowed.
+        """
+        if token in self._ends:
+            return
+        following = self._automaton.after(self._state, token)
+        if following is None:
+            raise ValueError(f"token {token} is not allowed here")
+        self._state = following
 
     @property
     def complete(self) -> bool:
         """Whether nothing but the end can follow."""
-        return bool(self._guide.is_finished()) and set(self._guide.get_tokens()) <= self._ends
+        return self._automaton.may_end(self._state) and not len(self._automaton.allowed(self._state))
 
     def mask(self, size: int, device: Any) -> Any:
         """A boolean tensor over the vocabulary: True where a token is allowed."""
         import torch
 
-        packed = torch.zeros((size + 31) // 32, dtype=torch.int32)
-        self._guide.write_mask_into(packed.data_ptr(), packed.numel(), packed.element_size())
-        bits = (packed.unsqueeze(-1) >> torch.arange(32, dtype=torch.int32)) & 1
-        allowed = bits.view(-1)[:size].bool()
-        finished = bool(self._guide.is_finished())
-        for end in self._ends:
-            if end < size:
-                allowed[end] = finished
-        return allowed.to(device)
+        mask = torch.zeros(size, dtype=torch.bool)
+        mask[self._automaton.allowed(self._state)] = True
+        if self._automaton.may_end(self._state):
+            mask[[end for end in self._ends if end < size]] = True
+        return mask.to(device)
 
 
 class Compiler:
@@ -75,7 +122,8 @@ class Compiler:
         require("outlines_core", "transformers", "constrained generation")
         self._tokenizer = tokenizer
         self._ends = ends
-        self._indexes: dict[Constraint, Any] = {}
+        self._mark = max(len(tokenizer), max(tokenizer.get_vocab().values()) + 1)
+        self._automata: dict[Constraint, Automaton] = {}
 
     def matcher(self, constraint: Constraint) -> Matcher:
         """A matcher at the start of a reply.
@@ -83,18 +131,16 @@ class Compiler:
         Raises:
             GntError: the constraint cannot be read; EngineFailure: the tokenizer cannot write anything that meets it.
         """
-        from outlines_core import Guide  # type: ignore[import-untyped]
+        if constraint not in self._automata:
+            self._automata[constraint] = self._compile(constraint)
+        return Matcher(self._automata[constraint], self._ends)
 
-        if constraint not in self._indexes:
-            self._indexes[constraint] = self._compile(constraint)
-        return Matcher(Guide(self._indexes[constraint]), self._ends)
-
-    def _compile(self, constraint: Constraint) -> Any:
-        from outlines_core import Index
+    def _compile(self, constraint: Constraint) -> Automaton:
+        from outlines_core import Index  # type: ignore[import-untyped]
 
         pattern = as_pattern(constraint)
         try:
-            return Index(pattern, self._vocabulary)
+            return Automaton(Index(f"(?:{pattern}){_END_MARK}", self._vocabulary), self._mark)
         except Exception as error:  # outlines-core raises bare ValueErrors and panics of its own
             raise EngineFailure(f"cannot bind this model's replies to {pattern[:120]!r}: {str(error)[:200]}") from error
 
@@ -102,7 +148,9 @@ class Compiler:
     def _vocabulary(self) -> Any:
         from outlines_core import Vocabulary
 
-        return Vocabulary(min(self._ends), token_bytes(self._tokenizer, self._ends))
+        tokens = token_bytes(self._tokenizer, self._ends).items()
+        written = {text: numbers for text, numbers in tokens if _MARK_BYTE not in text}
+        return Vocabulary(self._mark + 1, {**written, _END_MARK.encode(): [self._mark]})
 
 
 def as_pattern(constraint: Constraint) -> str:

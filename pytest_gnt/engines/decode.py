@@ -82,7 +82,7 @@ def decode(forward: Forward, rows: Sequence[Row], shared: int, pad: int) -> None
             alive = [place for place, i in enumerate(running) if rows[i].finish is None]
             if not alive:
                 return
-            if len(alive) < _COMPACT_SHARE * len(running):
+            if forward.plain_state and len(alive) < _COMPACT_SHARE * len(running):
                 running, tokens = [running[place] for place in alive], [tokens[place] for place in alive]
                 batch = _selected(batch, cache, alive)
             batch = _extended(batch, tokens)

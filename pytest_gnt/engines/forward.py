@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pytest_gnt.engines.batching import Ids
 from pytest_gnt.engines.checkpoints import Checkpoint
+from pytest_gnt.errors import EngineFailure
 
 _KEPT_PREFIXES = 4
 _GOOD_ENOUGH = 0.8
@@ -46,7 +48,20 @@ class Forward:
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
         self._kept: OrderedDict[tuple[int, ...], list[tuple[Any, Any]]] = OrderedDict()
-        self._cacheable = True
+
+    @cached_property
+    def plain_state(self) -> bool:
+        """Whether the model's state is keys and values and nothing else (no recurrent layers).
+
+        Only such a state can be laid out behind padding, and lose rows.
+        """
+        from transformers import DynamicCache
+        from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+
+        if self._checkpoint.cache_argument not in self._checkpoint.arguments:
+            return False
+        layers = DynamicCache(config=self._checkpoint.model.config).layers
+        return bool(layers) and all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
 
     def start(self, rows: Sequence[Ids], shared: int, keep: int) -> tuple[Any, Any, Padded]:
         """Run the prompts of a batch.
@@ -81,7 +96,13 @@ class Forward:
         if cache is not None:
             arguments[self._checkpoint.cache_argument] = cache
         output = self._checkpoint.model(**arguments)
-        return output.logits[:, -keep:], output.get(self._checkpoint.cache_argument)
+        following = output.get(self._checkpoint.cache_argument)
+        if following is None:
+            raise EngineFailure(
+                "this kind of model (one without a key-value cache) cannot be run by the transformers backend: "
+                "use the vllm or the openai backend for it"
+            )
+        return output.logits[:, -keep:], following
 
     def close(self) -> None:
         self._kept.clear()
@@ -92,33 +113,25 @@ class Forward:
         shortest = min(len(row) for row in rows)
         # The kept logits have to be computed, so the cache must end before them.
         shared = min(shared, width - keep)
-        if not self._cacheable or len(rows) < 2 or shared < width // 4 or width - shortest > shared:
+        if not self.plain_state or len(rows) < 2 or shared < width // 4 or width - shortest > shared:
             return None
         wanted = tuple(rows[0][:shared])
         for kept in reversed(self._kept):
             if len(kept) >= _GOOD_ENOUGH * shared and kept == wanted[: len(kept)] and width - shortest <= len(kept):
                 self._kept.move_to_end(kept)
                 return self._kept[kept]
-        made = self._run_prefix(wanted)
-        if made is not None:
-            self._kept[wanted] = made
-            if len(self._kept) > _KEPT_PREFIXES:
-                self._kept.popitem(last=False)
-        return made
+        self._kept[wanted] = self._run_prefix(wanted)
+        if len(self._kept) > _KEPT_PREFIXES:
+            self._kept.popitem(last=False)
+        return self._kept[wanted]
 
-    def _run_prefix(self, prefix: tuple[int, ...]) -> list[tuple[Any, Any]] | None:
-        """Compute a prefix once. Models whose state is not plain keys and values are run without a prefix cache."""
+    def _run_prefix(self, prefix: tuple[int, ...]) -> list[tuple[Any, Any]]:
+        """Compute a prefix once, keeping all of it in every layer (a sliding window moves with each row's padding)."""
         from transformers import DynamicCache
-        from transformers.cache_utils import DynamicLayer
 
-        cache = DynamicCache()
         batch = pad_left([list(prefix)], self._checkpoint.tokenizer.pad_token_id, self._checkpoint.device)
-        _logits, cache = self.step(batch, cache, 0, keep=1)
-        layers = getattr(cache, "layers", None) or []
-        if not layers or any(type(layer) is not DynamicLayer or not layer.is_initialized for layer in layers):
-            self._cacheable = False
-            return None
-        return [(layer.keys, layer.values) for layer in layers]
+        _logits, cache = self.step(batch, DynamicCache(), 0)
+        return [(layer.keys, layer.values) for layer in cache.layers]
 
     def _laid_out(self, prefix: list[tuple[Any, Any]], batch: Padded) -> Any:
         """A cache for the batch: row by row, padding and then as much of the prefix as fits."""

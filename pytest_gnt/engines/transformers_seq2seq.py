@@ -130,6 +130,9 @@ class Seq2SeqEngine:
                 dtype=self._dtype,
                 progress=self._progress,
             )
+            # MarianMT's settings force an end token at the limit, which would hide that a reply was cut. A setting of None
+            # in a call counts as "not set", so it has to go from the model's own.
+            self._checkpoint.model.generation_config.forced_eos_token_id = None
         return self._checkpoint
 
     def _generate(self, checkpoint: Checkpoint, rows: Sequence[list[int]], route: _Route) -> list[Reply]:
@@ -155,8 +158,6 @@ class Seq2SeqEngine:
             do_sample=False,
             max_new_tokens=self._max_new_tokens,
             max_length=None,
-            # MarianMT's default forces an end token at the limit, which would hide that the reply was cut.
-            forced_eos_token_id=None,
             forced_bos_token_id=route.first_token,
         )
         return settings

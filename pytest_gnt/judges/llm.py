@@ -96,7 +96,7 @@ class LlmJudge:
         return Work(self._context(case.target_lang), {"user": user, "repeat": repeat}, payload)
 
     def run(self, works: Sequence[Work]) -> Iterator[tuple[int, Answer]]:
-        """See `Provider`. Each round sends what is still unread; a round of retries follows while there are any.
+        """See `Provider`. A round of retries follows a round of requests while there are any.
 
         Raises:
             EngineFailure: the engine cannot go on, or nothing but transport errors came from it since the start.
@@ -106,32 +106,41 @@ class LlmJudge:
             request, source, translation = work.payload
             open_[index] = _Inquiry(request, source, translation, request)
         while open_:
-            done, open_ = self._round(open_)
-            yield from ((index, _store(inquiry)) for index, inquiry in done)
+            again: dict[int, _Inquiry] = {}
+            yield from self._round(open_, again)
+            open_ = again
 
-    def _round(self, open_: Mapping[int, _Inquiry]) -> tuple[list[tuple[int, _Inquiry]], dict[int, _Inquiry]]:
+    def _round(self, open_: Mapping[int, _Inquiry], again: dict[int, _Inquiry]) -> Iterator[tuple[int, Answer]]:
+        """Send one request for each inquiry. Answers are handed on as they come; what is to be asked again goes there.
+
+        As long as the engine has answered nothing at all its transport errors are held back: if that stays so, they are
+        one error of the run, not one a case.
+        """
         indices = list(open_)
-        done: list[tuple[int, _Inquiry]] = []
-        again: dict[int, _Inquiry] = {}
+        held: list[tuple[int, Answer]] = []
         for place, reply in self._generator.generate([open_[index].request for index in indices]):
-            index = indices[place]
-            inquiry = open_[index]
-            inquiry.replies.append(reply)
-            inquiry.readings.append(self._read(reply, inquiry.source, inquiry.translation))
-            request = next_request(self._retry, inquiry.first, inquiry.replies, inquiry.readings)
-            if request is None:
-                done.append((index, inquiry))
+            inquiry = open_[indices[place]]
+            if self._asked_again(inquiry, reply):
+                again[indices[place]] = inquiry
             else:
-                inquiry.request = request
-                again[index] = inquiry
-        self._check_alive([inquiry.replies[-1] for inquiry in open_.values() if inquiry.replies])
-        return done, again
+                held.append((indices[place], _store(inquiry)))
+            self._heard = self._heard or reply.reason is not Reason.TRANSPORT
+            if self._heard:
+                yield from held
+                held = []
+        if len(held) >= DOWN_AFTER:
+            why = held[0][1].value["attempts"][-1]["detail"]
+            raise EngineFailure(f"the judge answered none of {len(held)} requests: {why}")
+        yield from held
 
-    def _check_alive(self, replies: Sequence[Reply]) -> None:
-        """Raise when the engine has answered nothing yet: one error, not one a case."""
-        self._heard = self._heard or any(reply.reason is not Reason.TRANSPORT for reply in replies)
-        if not self._heard and len(replies) >= DOWN_AFTER:
-            raise EngineFailure(f"the judge answered none of {len(replies)} requests: {replies[0].detail}")
+    def _asked_again(self, inquiry: _Inquiry, reply: Reply) -> bool:
+        """Take a reply; whether there is to be another attempt."""
+        inquiry.replies.append(reply)
+        inquiry.readings.append(self._read(reply, inquiry.source, inquiry.translation))
+        request = next_request(self._retry, inquiry.first, inquiry.replies, inquiry.readings)
+        if request is not None:
+            inquiry.request = request
+        return request is not None
 
     def read(self, subject: Translation, answer: JsonObject) -> Judgement:
         """The verdict of the first attempt that can be read, else the last attempt's reason."""
@@ -148,8 +157,8 @@ class LlmJudge:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the prompts."""
-        return self.prompts.notes
+        """What the user should know of the prompts, and what the engine found out about its server."""
+        return (*self.prompts.notes, *getattr(self._generator, "notes", ()))
 
     def about(self) -> dict[str, Any]:
         """What the judge's verdicts depend on beside the language: for signatures and calibration files."""

@@ -98,5 +98,5 @@ class Panel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the prompts."""
+        """See `LlmJudge.notes`."""
         return self.judge.notes

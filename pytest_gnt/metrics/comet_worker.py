@@ -93,7 +93,7 @@ def identify(model: str | None, *, offline: bool) -> dict[str, Any]:
         settings, raw = _settings(checkpoint)
         kind = str(settings.get("class_identifier"))
         reference = kind in ("regression_metric", "xcomet_metric") or (
-            kind == "unified_metric" and "ref" in settings.get("input_segments", ())
+            kind == "unified_metric" and "ref" in settings.get("input_segments", ("mt", "src", "ref"))
         )
         found.update(checkpoint=str(checkpoint), kind=kind, reference=reference)
         found["fingerprint"] = fingerprint(checkpoint, raw)
@@ -189,9 +189,7 @@ def serve(options: dict[str, Any], requests: Iterable[bytes], emit: Emit) -> Non
     from comet import load_from_checkpoint
 
     model = load_from_checkpoint(options["checkpoint"], local_files_only=options["offline"])
-    device = options["device"]
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = pick_device(options["device"], torch.cuda.device_count(), os.environ.get("PYTEST_XDIST_WORKER", ""))
     model.eval().to(device)
     scorer = Scorer(model, options["batch_size"])
     emit({"gnt": "ready", "device": device, "window": model.encoder.max_positions})
@@ -199,6 +197,16 @@ def serve(options: dict[str, Any], requests: Iterable[bytes], emit: Emit) -> Non
         for line in requests:
             for place, result in scorer.score(json.loads(line)["samples"]):
                 emit({"gnt": "score", "place": place, **result})
+
+
+def pick_device(wanted: str, gpus: int, test_process: str) -> str:
+    """``auto`` is a GPU where there is one; processes of a parallel test run (``gw0``, ``gw1`` …) spread over them."""
+    if wanted != "auto":
+        return wanted
+    if not gpus:
+        return "cpu"
+    number = test_process.removeprefix("gw")
+    return f"cuda:{int(number) % gpus if number.isdecimal() else 0}"
 
 
 class Scorer:

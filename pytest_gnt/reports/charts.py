@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 POINT_STEPS = (0.5, 1.0, 2.0, 4.0)
@@ -87,26 +87,27 @@ def scatter(cells: Mapping[tuple[int, int], int], grain: float, delta: float) ->
     for (i, j), count in cells.items():
         # The kind is that of the fine cell, so that a wide one across the border of a quadrant does not change it.
         merged[i // factor, j // factor, _kind((i + 0.5) * grain, (j + 0.5) * grain, delta)] += count
-    width = grain * factor
-    most = max(merged.values())
     unit = PLOT_SIZE / (2 * limit)
-    room = unit * width / 2
-    dots = []
-    outside = 0
-    for (i, j, kind), count in sorted(merged.items()):
-        source, target = (i + 0.5) * width, (j + 0.5) * width
-        outside += count if max(abs(source), abs(target)) > limit else 0
-        radius = 2.2 if total <= DENSE else max(0.7, 1.15 * room * math.sqrt(count / most))
-        x, y = _along(source, limit, unit), PLOT_SIZE - _along(target, limit, unit)
-        dots.append(Dot(x, round(y, 2), round(radius, 2), count, kind))
+    reach = math.floor(limit / grain)
     return Scatter(
-        dots=tuple(dots),
+        dots=tuple(_dots(merged, grain * factor, limit, dense=total > DENSE)),
         limit=limit,
         ticks=tuple((_along(tick, limit, unit), _tick_text(tick)) for tick in _ticks(limit)),
         band=(_along(-delta, limit, unit), _along(delta, limit, unit)),
-        outside=outside,
-        cell=width,
+        outside=sum(count for (i, j), count in cells.items() if not (-reach <= i < reach and -reach <= j < reach)),
+        cell=grain * factor,
     )
+
+
+def _dots(merged: Mapping[tuple[int, int, str], int], width: float, limit: float, *, dense: bool) -> Iterator[Dot]:
+    """Marks whose area is the number of points; in a dense plot the fullest cell is just covered."""
+    most = max(merged.values())
+    unit = PLOT_SIZE / (2 * limit)
+    for (i, j, kind), count in sorted(merged.items()):
+        x = _along((i + 0.5) * width, limit, unit)
+        y = PLOT_SIZE - _along((j + 0.5) * width, limit, unit)
+        radius = max(0.7, 0.575 * unit * width * math.sqrt(count / most)) if dense else min(9.0, 2.2 * math.sqrt(count))
+        yield Dot(x, round(y, 2), round(radius, 2), count, kind)
 
 
 def _kind(source: float, target: float, delta: float) -> str:

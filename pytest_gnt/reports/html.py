@@ -48,7 +48,9 @@ class Pass:
         self.blocks.finish(compared=self.before is not None, changes=[kind for kind, _, _ in KINDS])
 
 
-def write_html(folder: Path, baseline: Baseline | None = None) -> Path:
+def write_html(
+    folder: Path, baseline: Baseline | None = None, *, against: str | None = None, to: Path | None = None
+) -> Path:
     """Write ``report.html`` into a report folder, from its ``cases.jsonl`` and ``report.json``.
 
     Needs no model, no network and no more memory than a few blocks of cases and the counts of the charts.
@@ -57,17 +59,21 @@ def write_html(folder: Path, baseline: Baseline | None = None) -> Path:
         folder: the report folder.
         baseline: the cases to compare with, by case id; None for a report without a comparison. Only ``get`` is used,
             once a case, so the mapping may read its records as they are asked for.
+        against: what the baseline is called, where it is not the one that the run itself was compared with.
+        to: the file to write instead.
 
     Raises:
         GntError: the folder is none of a run, a line cannot be read, or the page cannot be written.
         ValueError: a record of the baseline is of another layout.
     """
     summary = read_summary(folder)
-    with tempfile.TemporaryFile("w+", encoding="ascii", dir=folder) as stream:
+    if against is not None:
+        summary["baseline"] = {"name": against, "comparable": True, "changes": {}}
+    with tempfile.TemporaryFile("w+", encoding="ascii") as stream:
         run = Pass(BlockWriter(stream), baseline)
         run.read(folder)
         stream.seek(0)
-        return write_file(folder / NAME, render("report.html", view(summary, run), _pieces(stream)))
+        return write_file(to or folder / NAME, render("report.html", view(summary, run), _pieces(stream)))
 
 
 def _pieces(stream: IO[str]) -> Iterator[str]:
@@ -92,7 +98,7 @@ def view(summary: dict[str, Any], run: Pass) -> dict[str, Any]:
         "time": time_text(summary),
         "finished": when(summary["finished"]),
         "compared": before is not None,
-        "changes": totals(before) if before else [],
+        "changes": totals(before, summary["baseline"]),
         "changed": changed_strata(rates, before) if before else [],
         "weakest": weakest(rates),
         "identity_panels": identity_panels(rates, before),

@@ -28,12 +28,22 @@ KINDS = (
 """Every kind of change: its name, what it means, and whether it counts for or against the release."""
 
 
-def totals(before: Before) -> list[dict[str, Any]]:
-    """How many tests changed in which way; kinds that did not occur are left out, but for the two that matter."""
+def totals(before: Before | None, about: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """How many tests changed in which way; kinds that did not occur are left out, but for the two that matter.
+
+    Args:
+        before: the comparison of the records; None where the baseline's are not at hand.
+        about: the run's own summary of the comparison. It alone knows which of the baseline's cases are gone.
+    """
+    known: Mapping[str, int] = about["changes"] if about else {}
+    if before is not None:
+        known = {str(kind): count for kind, count in before.total.items()} | {"gone": known.get("gone", 0)}
+    if not known:
+        return []
     return [
-        {"kind": kind, "meaning": meaning, "tone": tone, "count": before.total[ChangeKind(kind)]}
+        {"kind": kind, "meaning": meaning, "tone": tone, "count": known.get(kind, 0)}
         for kind, meaning, tone in KINDS
-        if before.total[ChangeKind(kind)] or kind in ("regressed", "fixed")
+        if known.get(kind) or kind in ("regressed", "fixed")
     ]
 
 

@@ -203,8 +203,9 @@ def _slim_before(before: Entry, text: str | None) -> dict[str, Any]:
 
 
 def _without(message: str, result: CaseResult) -> str:
-    """A message without the lines that only repeat what is shown beside it: source, translation, reference."""
+    """A message without the lines that only repeat what is shown beside it: source, translation, reference, id."""
     repeated = {result.source, (result.translation or {}).get("text"), *result.references} - {None, ""}
+    repeated |= {result.id, f"{result.id} ({result.origin})"}
     return "\n".join(line for line in message.split("\n") if line.strip().partition("  ")[2].strip() not in repeated)
 
 

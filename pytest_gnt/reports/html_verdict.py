@@ -80,13 +80,15 @@ def gate_rows(gates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def gate_groups(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Gates to show at once (``open``), and those to ask for (``folded``: what they are, and they). Failures and warnings
-    are always open; few gates are all open."""
+    """Gates to show at once (``open``), and those to ask for (``folded``: what they are, and they).
+
+    Failures and warnings are always open; few gates are all open.
+    """
     if len(rows) <= MOST_OPEN:
         return {"open": rows, "folded": []}
     undecided = [row for row in rows if row["verdict"] == "undecided"]
     rest = [row for row in rows if row["verdict"] in ("pass", "not-applicable")]
-    folded = [("could not decide", undecided), ("passed or do not apply", rest)]
+    folded = [("could not decide", undecided), ("passed or did not apply", rest)]
     hidden = {row["name"] for _, group in folded for row in group}
     return {
         "open": [row for row in rows if row["name"] not in hidden],

@@ -88,8 +88,8 @@ def lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
     yield _counts_line(summary)
     yield from _judge_lines(summary["judge"])
     yield from _gate_lines(summary["gates"])
-    if reading.before is not None:
-        yield from _change_lines(summary, reading, reading.before)
+    if reading.before is not None or summary["baseline"]:
+        yield from _change_lines(summary, reading)
     yield from _rate_lines(summary["rates"], reading.before)
     yield from _corrected_lines(summary.get("corrected", ()))
     yield from _run_lines(summary)
@@ -149,15 +149,15 @@ def _gate_lines(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from ("", f"{number(rest['pass'])} passed, {number(rest['not-applicable'])} do not apply.")
 
 
-def _change_lines(summary: Mapping[str, Any], reading: Reading, before: Before) -> Iterator[str]:
+def _change_lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
     yield from ("", "### What got worse, and for whom", "")
-    about = summary["baseline"]
+    about, before = summary["baseline"], reading.before
     if about is not None:
         yield f"Against {code(about['name'])}."
         yield from (f"**Not comparable:** {escaped(why)}." for why in about.get("differences", ()))
         yield ""
-    yield ", ".join(f"{number(row['count'])} {row['kind']}" for row in totals(before))
-    rows = changed_strata(summary["rates"], before)
+    yield ", ".join(f"{number(row['count'])} {row['kind']}" for row in totals(before, about))
+    rows = changed_strata(summary["rates"], before) if before else []
     if rows:
         yield ""
         yield from _table(

@@ -116,7 +116,7 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
     share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
     if share > max_unscored_rate:
         lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
-    if summary["baseline"] is None:
+    if summary["baseline"] is None and not summary["stored"]:
         lines.append("no baseline: --gnt-update-baseline stores these results as one to compare later runs with")
     if summary["incomplete_why"]:
         lines.append(f"INCOMPLETE: {summary['incomplete_why']}")

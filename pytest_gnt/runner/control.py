@@ -165,6 +165,7 @@ class Control:
             incomplete=self.incomplete(session),
             gates=[gate.to_json() for gate in self.comparison.gates],
             baseline=self.comparison.about,
+            stored=[str(merge) for merge in self.comparison.merges],
         )
         write_json(self.report_folder / "report.json", self.summary)
         add_properties(self.gnt.config, self.summary)
@@ -195,8 +196,8 @@ class Control:
             terminal.line(f"ERROR: {self.failure}", red=True)
         if self.summary is not None:
             print_summary(terminal, self.summary, self.report_folder, self.gnt.settings.max_unscored_rate)
-            for merge in self.comparison.merges:
-                terminal.line(f"baseline stored: {merge}", green=True)
+            for text in self.summary["stored"]:
+                terminal.line(f"baseline stored: {text}", green=True)
         elif self.empty:
             terminal.section("pytest-gnt")
             terminal.line(f"no case was selected: {self.gnt.selection_text()}")

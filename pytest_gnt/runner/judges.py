@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DIGITS = 8
 KINDS = ("lexicon", "llm")
+_EVERY_KIND = frozenset({"kind", "title", "calibration"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,10 @@ def set_up_judge(
     """
     settings = files.judge(name)
     if settings.kind == "lexicon":
+        unused = settings.model_fields_set - _EVERY_KIND
+        if unused or prompt_dir is not None:
+            what = ", ".join(sorted(unused)) or "--gnt-judge-prompt-dir"
+            raise GntError(f"judge {name!r}: {what} is for judges of kind llm; the lexicon judge has no use for it")
         return _lexicon(name, settings)
     if settings.kind == "llm":
         return _llm(files, name, settings, gnt=gnt, seed=seed, prompt_dir=prompt_dir)
@@ -172,7 +177,7 @@ def about_judge(setup: JudgeSetup, files: Config) -> dict[str, Any]:
         )
     if fitting:
         kept = restricted(calibration, fitting)
-        about["quality"] = kept.rows()
+        about["quality"] = [row for row in kept.rows() if row["n"]]
         about["calibration"] = kept.to_json()
     return about
 
@@ -185,7 +190,7 @@ def _key_or_none(setup: JudgeSetup, lang: str) -> str | None:
 
 
 def after_judging(gnt: GntSession, setup: JudgeSetup | None) -> None:
-    """Add to ``gnt.judge_about`` what is known once the stage has run: notes, agreement of votes, cost."""
+    """Add to ``gnt.judge_about`` what is known once the stage has run: notes, agreement of votes."""
     if setup is None or gnt.judge_about is None or gnt.book is None:
         return
     judge = getattr(setup.provider, "judge", setup.provider)

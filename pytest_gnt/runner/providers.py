@@ -43,6 +43,8 @@ def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -
         quality=make_metrics(gnt) if needs.get("quality") else (),
     )
     gnt.parts.update(system.parts)
+    for corpus, parts in system.corpus_parts.items():
+        gnt.corpus_parts.setdefault(corpus, {}).update(parts)
     executor = Executor(Store(gnt.store_path, run=gnt.run_id), progress)
     try:
         gnt.book = gather(executor, stages, needs)
@@ -79,7 +81,8 @@ def make_judge(gnt: GntSession, cases: Sequence[Case]) -> JudgeSetup | None:
     )
     if setup is not None:
         gnt.judge_about = about_judge(setup, gnt.files)
-        gnt.parts["judge"] = signature_part(setup, [case.target_lang for case in cases])
+        for data in gnt.corpora:
+            gnt.corpus_parts.setdefault(data.name, {})["judge"] = _judge_part(setup, data.cases, cases)
         return setup
     settings = gnt.files.judge(name)
     hook = gnt.config.hook.pytest_gnt_judge
@@ -91,6 +94,15 @@ def make_judge(gnt: GntSession, cases: Sequence[Case]) -> JudgeSetup | None:
     gnt.judge_about = about_judge(provided, gnt.files)
     gnt.parts["judge"] = f"{name}@{key[:DIGITS]}"
     return provided
+
+
+def _judge_part(setup: JudgeSetup, corpus: Sequence[Case], selected: Sequence[Case]) -> str:
+    """The judge in a corpus' signature, for all its languages, so that a filtered run has the same; see there."""
+    try:
+        return signature_part(setup, [case.target_lang for case in corpus])
+    except GntError:
+        own = {case.id for case in corpus}
+        return signature_part(setup, [case.target_lang for case in selected if case.id in own])
 
 
 def make_attitudes(gnt: GntSession) -> Attitudes | None:

@@ -43,6 +43,7 @@ class GntSession:
         self.book: Book | None = None
         self.counts: list[StageCount] = []
         self.parts: dict[str, str] = {}
+        self.corpus_parts: dict[str, dict[str, str]] = {}
         self.kinds: dict[str, set[str]] = {}
         self.told: dict[str, Any] | None = None
         self.notes: tuple[str, ...] = ()
@@ -254,7 +255,8 @@ class GntSession:
     def _parts_of(self, corpus: str) -> dict[str, str]:
         """The signature's parts that the numbers of one corpus depend on."""
         kinds = self.kinds.get(corpus, set())
-        parts = {"model": self.settings.model or "none", **self.parts, "seed": str(self.settings.seed)}
+        own = self.corpus_parts.get(corpus, {})
+        parts = {"model": self.settings.model or "none", **self.parts, **own, "seed": str(self.settings.seed)}
         if self.settings.sample is not None:
             parts["sample"] = str(self.settings.sample)
         unused = [part for part, kind in _BEHIND.items() if kind not in kinds]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_gnt.config import (
@@ -41,6 +41,7 @@ class System:
 
     translator: Provider[Case, Translation]
     parts: dict[str, str]
+    corpus_parts: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -112,7 +113,9 @@ def _prompted(
     from pytest_gnt.translators.prompted import PromptedTranslator
 
     generator = make_generator(gnt, name, settings)
-    prompts = make_prompts(gnt, settings, cases)
+    # All cases of the corpora, not the selected ones: selection must not change a prompt.
+    every = [case for data in gnt.corpora for case in data.cases]
+    prompts = make_prompts(gnt, settings, every)
     decoding = Decoding(max_tokens=settings.max_new_tokens, temperature=settings.temperature, seed=gnt.settings.seed)
     translator = PromptedTranslator(
         generator, prompts, decoding=decoding, constrain=settings.constrain, batch_size=commit_size(settings)
@@ -123,10 +126,10 @@ def _prompted(
         text += f".{config.constraint}"
     parts = {
         "model": f"{name}@{digest(generator.context())[:DIGITS]}",
-        "prompt": f"{text}@{_prompt_digest(prompts, cases)}",
         "decoding": f"t{decoding.temperature:g}.max{decoding.max_tokens}" + ("" if settings.constrain else ".free"),
     }
-    return System(translator, parts)
+    by_corpus = {data.name: {"prompt": f"{text}@{_prompt_digest(prompts, data.cases, cases)}"} for data in gnt.corpora}
+    return System(translator, parts, by_corpus)
 
 
 def commit_size(settings: ModelSettings) -> int:
@@ -155,8 +158,18 @@ def _first(*values: Any) -> Any:
     return next(value for value in values if value is not None)
 
 
-def _prompt_digest(prompts: PromptBuilder, cases: Sequence[Case]) -> str:
-    """Hash of the prompts of the languages in use; a run of other languages has other prompts."""
+def _prompt_digest(prompts: PromptBuilder, corpus: Sequence[Case], selected: Sequence[Case]) -> str:
+    """Hash of a corpus' prompts, of all its languages, so that a filtered run has the same signature.
+
+    Prompt files of the user's own may lack a language that is not run; then the languages that are run count.
+    """
+    try:
+        return _fingerprint(prompts, corpus)
+    except GntError:
+        return _fingerprint(prompts, [case for case in selected if case.corpus == corpus[0].corpus])
+
+
+def _fingerprint(prompts: PromptBuilder, cases: Sequence[Case]) -> str:
     kinds = sorted({(prompts.form(case) == "labelled", case.target_lang) for case in cases})
     prints = [
         prompts.fingerprint([lang for kind, lang in kinds if kind == labelled], labelled=labelled)

@@ -118,7 +118,9 @@ def fail(evidence: Evidence, why: str) -> NoReturn:
 
 def _lines(case: Case, translation: Translation, phrases: tuple[Phrase, ...]) -> list[str]:
     lines = [f"  source       {_shown(case.source)}", f"  translation  {_shown(translation.text or '')}"]
-    lines += [f"  phrase       {_phrase(phrase)}" for phrase in phrases if phrase.gender != "N"]
+    # Neutral phrases say something only where gender was expected and none was found.
+    telling = [phrase for phrase in phrases if phrase.gender != "N"] or phrases
+    lines += [f"  phrase       {_phrase(phrase)}" for phrase in telling]
     if case.references:
         lines.append(f"  reference    {_shown(case.references[0])}")
     if isinstance(case.gender, Gender):

@@ -76,9 +76,9 @@ def estimate(measure: Measure, sample: Sample, seed: int, resamples: int = RESAM
 
 
 def compare(
-    measure: Measure, sample: Sample, seed: int, *, side: Side = "worse", resamples: int = RESAMPLES
+    measure: Measure, sample: Sample, name: str, seed: int, *, side: Side = "worse", resamples: int = RESAMPLES
 ) -> Comparison:
-    """The measure on the cases that both runs have a value for.
+    """The measure on the cases that both runs have a value for. ``name``: of the gate, for a seed of its own.
 
     Rates: exact McNemar tests, or the same by randomization where a group has several cases; the interval is Agresti
     and Min's, or the bootstrap's. Other measures: randomization test and bootstrap over groups.
@@ -86,6 +86,7 @@ def compare(
     before, after = (_finite(measure.value(side.sum(axis=0))) if len(side) else None for side in _sides(sample))
     delta = None if before is None or after is None else after - before
     interval, error = _uncertainty(measure, sample, seed, resamples)
+    own = seed_for(name, seed)
     return Comparison(
         before=before,
         after=after,
@@ -93,8 +94,8 @@ def compare(
         interval=interval,
         error=error,
         worsening=worsening(measure, sample, delta),
-        p=p_value(measure, sample, seed, side),
-        p_common=_rate_p(sample, seed, side, missing=False) if measure.kind == "rate" else None,
+        p=p_value(measure, sample, own, side),
+        p_common=_rate_p(sample, own, side, missing=False) if measure.kind == "rate" and side == "worse" else None,
     )
 
 
@@ -122,7 +123,7 @@ def smallest_detectable(measure: Measure, sample: Sample, error: float | None, a
 
 
 def seed_for(name: str, seed: int) -> int:
-    """A seed of its own for each gate, so that no gate's numbers depend on which others there are."""
+    """A seed of its own for each gate's test, so that chance in one draw does not strike all gates alike."""
     return zlib.crc32(name.encode("utf-8", "surrogatepass")) ^ (seed & 0xFFFFFFFF)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_gnt.verdicts.baseline import Baseline
 from pytest_gnt.verdicts.changes import Change, ChangeKind, Pair, align, by_id, changes, count_changes
 from pytest_gnt.verdicts.comparability import differences
-from pytest_gnt.verdicts.comparison import compare, seed_for
+from pytest_gnt.verdicts.comparison import compare
 from pytest_gnt.verdicts.decisions import gate_name
 from pytest_gnt.verdicts.entry import Entry, entries_of
-from pytest_gnt.verdicts.measures import DELTA, NAMES, Measure, Side, measure_named
+from pytest_gnt.verdicts.measures import DELTA, NAMES, Measure, measure_named
 from pytest_gnt.verdicts.resampling import RESAMPLES
 from pytest_gnt.verdicts.results import CaseResult, read_results, read_summary
-from pytest_gnt.verdicts.samples import Sample, samples
+from pytest_gnt.verdicts.samples import Frame, Sample, Stratum, observe, samples
 from pytest_gnt.verdicts.statistics import holm
 from pytest_gnt.verdicts.words import Segment, word_diff
 
@@ -283,42 +283,47 @@ def _rows(pairs: Sequence[Pair], partial: bool, delta: float, seed: int, resampl
     by_corpus: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_corpus.setdefault(pair.any.corpus, []).append(pair)
-    for by in LEVELS:
-        level = []
-        for corpus in sorted(by_corpus):
-            own = by_corpus[corpus]
-            if not by and len({pair.any.lang for pair in own}) == 1:
-                continue  # the same rows as by language
-            sides = Side(pair.before for pair in own if pair.before), Side(pair.after for pair in own if pair.after)
-            for name in _measures(own):
-                measure = measure_named(name, delta=delta)
-                for place, sample in samples(measure, own, *sides, by, partial).items():
-                    if sample.compared:
-                        level.append((corpus, dict(place), measure, sample))
-        yield from _level(level, seed, resamples)
+    levels: dict[tuple[str, ...], list[_Cell]] = {by: [] for by in LEVELS}
+    for corpus in sorted(by_corpus):
+        frame = Frame(by_corpus[corpus], partial=partial)
+        several = len({pair.any.lang for pair in frame.pairs}) > 1
+        for name in _measures(frame.pairs):
+            measure = measure_named(name, delta=delta)
+            observed = observe(measure, frame)
+            for by in LEVELS if several else LEVELS[1:]:  # over all is by language where there is one
+                found = samples(observed, frame, by).items()
+                levels[by] += [_Cell(corpus, place, measure, sample) for place, sample in found if sample.compared]
+    for cells in levels.values():
+        yield from _level(cells, seed, resamples)
 
 
-def _level(
-    level: Sequence[tuple[str, dict[str, str], Measure, Sample]], seed: int, resamples: int
-) -> Iterator[DiffRow]:
+class _Cell(NamedTuple):
+    corpus: str
+    stratum: Stratum
+    measure: Measure
+    sample: Sample
+
+
+def _level(cells: Sequence[_Cell], seed: int, resamples: int) -> Iterator[DiffRow]:
     made = [
         compare(
-            measure,
-            sample,
-            seed_for(gate_name(corpus, tuple(place.items()), measure.name), seed),
+            cell.measure,
+            cell.sample,
+            gate_name(cell.corpus, cell.stratum, cell.measure.name),
+            seed,
             side="two-sided",
             resamples=resamples,
         )
-        for corpus, place, measure, sample in level
+        for cell in cells
     ]
     adjusted = holm([found.p for found in made])
-    for (corpus, place, measure, sample), found, p_holm in zip(level, made, adjusted, strict=True):
+    for (corpus, place, measure, sample), found, p_holm in zip(cells, made, adjusted, strict=True):
         low, high = found.interval or (None, None)
         significant = p_holm is not None and p_holm <= 0.05 and found.delta
         improved = bool(found.delta) and (found.delta > 0) == (measure.better == "higher")  # type: ignore[operator]
         yield DiffRow(
             corpus=corpus,
-            stratum=place,
+            stratum=dict(place),
             measure=measure.name,
             title=measure.title,
             unit=measure.unit,

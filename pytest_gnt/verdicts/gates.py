@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 from pytest_gnt.verdicts.baseline import Baseline
 from pytest_gnt.verdicts.changes import Pair, align
-from pytest_gnt.verdicts.comparison import compare, estimate, seed_for
+from pytest_gnt.verdicts.comparison import compare, estimate
 from pytest_gnt.verdicts.decisions import ALPHA, Draft, GateResult, Verdict, decide, gate_name, is_red
 from pytest_gnt.verdicts.entry import Entry, entries_of
-from pytest_gnt.verdicts.measures import DELTA, Measure, Row, Side, measure_named
+from pytest_gnt.verdicts.measures import DELTA, Measure, Row, measure_named
 from pytest_gnt.verdicts.noise import run_noise
 from pytest_gnt.verdicts.resampling import RESAMPLES
 from pytest_gnt.verdicts.results import CaseResult
 from pytest_gnt.verdicts.rules import DEFAULT_RULES, GateRule
-from pytest_gnt.verdicts.samples import Stratum, observer, samples, stratum_of
+from pytest_gnt.verdicts.samples import Frame, Stratum, observe, observer, samples, stratum_of
 
 __all__ = [
     "DEFAULT_RULES",
@@ -90,9 +90,11 @@ def evaluate(
         run = _Run(
             corpus,
             by_corpus[corpus],
-            align(baseline.entries if baseline else {}, by_corpus[corpus], partial=partial, known=known),
+            Frame(
+                align(baseline.entries if baseline else {}, by_corpus[corpus], partial=partial, known=known),
+                partial=partial,
+            ),
             baseline is not None,
-            partial,
             frozenset((incomparable or {}).get(corpus, ())),
             [[entry for entry in entries if entry.corpus == corpus] for entries in further],
         )
@@ -110,37 +112,41 @@ def evaluate(
 class _Run:
     corpus: str
     entries: list[Entry]
-    pairs: list[Pair]
+    frame: Frame
     has_baseline: bool
-    partial: bool
     incomparable: frozenset[str]
     repeats: list[list[Entry]]
+
+    def alone(self) -> Frame:
+        """The run's cases without the baseline's."""
+        return Frame([Pair(None, entry) for entry in sorted(self.entries, key=lambda entry: entry.id)])
 
 
 def _drafts(run: _Run, rule: GateRule, settings: GateSettings) -> list[Draft]:
     measure = measure_named(rule.measure, delta=settings.delta)
     blocked = tuple(sorted(run.incomparable & set(measure.depends)))
     compared = run.has_baseline and not blocked
-    pairs = run.pairs if compared else [Pair(None, entry) for entry in sorted(run.entries, key=lambda one: one.id)]
-    before = Side(pair.before for pair in pairs if pair.before)
-    found = samples(measure, pairs, before, Side(run.entries), rule.by, run.partial)
+    frame = run.frame if compared else run.alone()
+    found = samples(observe(measure, frame), frame, rule.by)
     runs = [observer(measure, entries) for entries in (run.entries, *run.repeats)] if run.repeats else []
     drafts = []
     for place, sample in found.items():
         own = rule.within(place)
-        seed = seed_for(gate_name(run.corpus, place, measure.name), settings.seed)
+        name = gate_name(run.corpus, place, measure.name)
         draft = Draft(
             corpus=run.corpus,
             stratum=place,
             measure=measure,
             rule=own,
             sample=sample,
-            estimate=estimate(measure, sample, seed, settings.resamples),
+            estimate=estimate(measure, sample, settings.seed, settings.resamples),
             noise=_noise(measure, place, rule, run, runs),
             blocked=blocked,
         )
         if compared and own.max_drop is not None:
-            draft = replace(draft, comparison=compare(measure, sample, seed, resamples=settings.resamples))
+            draft = replace(
+                draft, comparison=compare(measure, sample, name, settings.seed, resamples=settings.resamples)
+            )
         drafts.append(draft)
     return drafts
 
@@ -156,7 +162,7 @@ def _noise(
 
 def _coverage(run: _Run) -> GateResult:
     """Whether the baseline's cases are still there: a smaller or another set of cases proves nothing."""
-    stored = [pair for pair in run.pairs if pair.before is not None]
+    stored = [pair for pair in run.frame.pairs if pair.before is not None]
     gone = sum(pair.gone for pair in stored)
     other = sum(not pair.comparable for pair in stored)
     share = 1 - (gone + other) / len(stored) if stored else None
@@ -169,7 +175,7 @@ def _coverage(run: _Run) -> GateResult:
             f"of {len(stored)} cases of the baseline {gone} are gone and {other} have another source sentence; if that "
             "is meant, store a new baseline"
         )
-    elif missing := () if run.partial else _tests_missing(stored):
+    elif missing := () if run.frame.partial else _tests_missing(stored):
         verdict, why = Verdict.UNDECIDED, f"tests of the baseline that did not run: {', '.join(missing)}"
     return GateResult(
         name=gate_name(run.corpus, (), "coverage"),

@@ -88,9 +88,9 @@ class Measure:
         """The value, turned so that larger is better."""
         return self.value(sums) if self.better == "higher" else -self.value(sums)
 
-    def good(self, row: Row) -> float:
-        """Of a rate's case: 1 where it counts in favour of the system, else 0."""
-        return row[0] if self.better == "higher" else 1 - row[0]
+    def good(self, values: Floats) -> Floats:
+        """Of a rate's cases: 1 where one counts in favour of the system, else 0."""
+        return values if self.better == "higher" else 1 - values
 
 
 def measure_named(name: str, *, delta: float = DELTA) -> Measure:

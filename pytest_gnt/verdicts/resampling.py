@@ -8,7 +8,8 @@ order in which cases came, as long as the caller orders the groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from pytest_gnt.verdicts.statistics import CONFIDENCE, Interval, Side
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.uint16]
 Value = Callable[[Floats], Floats]
 """From sums of shape (…, k) to values of shape (…), NaN where undefined. Larger is better."""
 
@@ -25,7 +27,8 @@ DRAWS = 20_000
 FIRST_DRAWS = 1_000
 NOT_WORTH_MORE = 0.1
 EXACT_GROUPS = 12
-_CHUNK_CELLS = 4_000_000
+_CHUNK_CELLS = 2_000_000
+_KEPT_CELLS = 8_000_000
 _TIE = 1e-9
 
 
@@ -123,12 +126,27 @@ def _random_sums(rng: np.random.Generator, draws: int, changes: Floats) -> Itera
 
 def _resampled(rows: Floats, seed: int, resamples: int) -> Iterator[Floats]:
     """Sums of rows drawn with replacement, in chunks of shape (size, k)."""
+    for times in _times_drawn(len(rows), seed, resamples):
+        yield times.astype(np.float64) @ rows
+
+
+def _times_drawn(groups: int, seed: int, resamples: int) -> Iterable[Counts]:
+    """How often each group is drawn, in chunks of shape (size, groups); the same for every sample of that size."""
+    if groups * resamples <= _KEPT_CELLS:
+        return _kept_draws(groups, seed, resamples)
+    return _draws(groups, seed, resamples)
+
+
+@lru_cache(maxsize=4)
+def _kept_draws(groups: int, seed: int, resamples: int) -> tuple[Counts, ...]:
+    return tuple(_draws(groups, seed, resamples))
+
+
+def _draws(groups: int, seed: int, resamples: int) -> Iterator[Counts]:
     rng = np.random.default_rng(seed)
-    groups = len(rows)
     for size in _chunks(resamples, groups):
         drawn = rng.integers(0, groups, size=(size, groups)) + groups * np.arange(size)[:, None]
-        times = np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups)
-        yield times @ rows
+        yield np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups).astype(np.uint16)
 
 
 def _chunks(total: int, width: int) -> Iterator[int]:

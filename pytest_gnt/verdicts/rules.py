@@ -54,6 +54,9 @@ class GateRule:
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # Lists, as configuration files have them, become tuples.
+        object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "corpora", None if self.corpora is None else tuple(self.corpora))
         measure_named(self.measure)
         for name in self.by:
             if name not in FIELDS:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_gnt.verdicts.changes import Pair
 from pytest_gnt.verdicts.entry import Entry
-from pytest_gnt.verdicts.measures import UNSCORED, Measure, Row, Side
+from pytest_gnt.verdicts.measures import Measure, Row, Side
 from pytest_gnt.verdicts.resampling import Floats
 
+Bools = NDArray[np.bool_]
 Stratum = tuple[tuple[str, str], ...]
 FIELDS = ("lang", "subset", "identity", "gender", "expected")
 """What cases can be divided by."""
@@ -69,115 +70,118 @@ class Sample:
     flips: Flips = field(default_factory=Flips)
 
 
-_MOVES = {(0, True): "worse", (0, False): "better", (1, True): "passes lost", (1, False): "passes back"}
+class Frame:
+    """Pairs of cases of one corpus, with what all measures need to know of them. Pairs are in order of case id.
 
-
-class _Collector:
-    """Builds a `Sample` case by case."""
-
-    def __init__(self, measure: Measure) -> None:
-        self.measure = measure
-        self.counts: Counter[str] = Counter()
-        self.now: dict[str, list[float]] = {}
-        self.sides: dict[str, tuple[list[float], list[float]]] = {}
-        self.moves: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        self.members: Counter[str] = Counter()
-        self.same = True
-
-    def add(self, pair: Pair, before: Row | None, after: Row | None) -> None:
-        group, counts = pair.any.group, self.counts
-        if after is not None:
-            counts["unscored" if after == UNSCORED else "n"] += 1
-            if after:
-                _accumulate(self.now.setdefault(group, [0.0] * len(after)), after)
-        if not pair.comparable:
-            counts["other_source"] += 1
-            return
-        if before is None:
-            return
-        if before:
-            counts["had"] += 1
-        if before and after:
-            self._compare(pair, before, after)
-        elif before:
-            counts["lost"] += 1
-            counts["gone"] += pair.gone
-            self._move(group, 1, -self._good(before))
-        elif after:
-            counts["recovered"] += 1
-            self._move(group, 1, self._good(after))
-
-    def _compare(self, pair: Pair, before: Row, after: Row) -> None:
-        group = pair.any.group
-        self.counts["compared"] += 1
-        sides = self.sides.setdefault(group, ([0.0] * len(before), [0.0] * len(after)))
-        _accumulate(sides[0], before)
-        _accumulate(sides[1], after)
-        self.same = self.same and before == after and _same_text(pair)
-        self._move(group, 0, self._good(after) - self._good(before))
-
-    def _good(self, row: Row) -> float:
-        return self.measure.good(row) if self.measure.kind == "rate" else 0.0
-
-    def _move(self, group: str, place: int, change: float) -> None:
-        self.members[group] += 1
-        if change:
-            self.counts[_MOVES[place, change < 0]] += 1
-            self.moves[group][place] += change
-
-    def sample(self) -> Sample:
-        counts, groups = self.counts, sorted(self.sides)
-        return Sample(
-            now=_rows([self.now[group] for group in sorted(self.now)]),
-            before=_rows([self.sides[group][0] for group in groups]),
-            after=_rows([self.sides[group][1] for group in groups]),
-            **{
-                name: counts[name]
-                for name in ("n", "unscored", "had", "compared", "lost", "recovered", "gone", "other_source")
-            },
-            same=self.same and counts["compared"] > 0,
-            flips=Flips(
-                worse=counts["worse"],
-                better=counts["better"],
-                lost=counts["passes lost"],
-                recovered=counts["passes back"],
-                single=all(members == 1 for members in self.members.values()),
-                rows=_rows([self.moves[group] for group in sorted(self.moves)], 2),
-            ),
-        )
-
-
-def samples(
-    measure: Measure,
-    pairs: Sequence[Pair],
-    before: Side,
-    after: Side,
-    by: Sequence[str],
-    partial: bool = False,
-) -> dict[Stratum, Sample]:
-    """The measure's sample in each stratum, in order. Empty where the run was not asked for it.
-
-    Cases of which a field of ``by`` is unknown belong to no stratum. In a partial run, what was not asked of a case
-    was left out on purpose.
+    In a partial run, what was not asked of a case was left out on purpose.
     """
-    rows = [
-        (
-            pair,
-            None if pair.before is None else measure.observe(pair.before, before),
-            None if pair.after is None else measure.observe(pair.after, after),
-        )
-        for pair in pairs
-    ]
-    if not _asked(measure, [pair.after for pair, _, _ in rows if pair.after], [row for _, _, row in rows]):
+
+    def __init__(self, pairs: Sequence[Pair], *, partial: bool = False) -> None:
+        self.pairs = pairs
+        self.partial = partial
+        self._strata: dict[tuple[str, ...], dict[Stratum, Bools]] = {}
+        self.before = Side(pair.before for pair in pairs if pair.before)
+        self.after = Side(pair.after for pair in pairs if pair.after)
+        codes = {group: code for code, group in enumerate(sorted({pair.any.group for pair in pairs}))}
+        self.groups = np.array([codes[pair.any.group] for pair in pairs], dtype=np.intp)
+        self.comparable = np.array([pair.comparable for pair in pairs], dtype=bool)
+        self.gone = np.array([pair.gone for pair in pairs], dtype=bool)
+        self.same_text = np.array([_same_text(pair) for pair in pairs], dtype=bool)
+
+    def strata(self, by: tuple[str, ...]) -> dict[Stratum, Bools]:
+        """Which cases are in which stratum, in order. Cases of which a field is unknown are in none."""
+        if by not in self._strata:
+            self._strata[by] = self._divided(by)
+        return self._strata[by]
+
+    def _divided(self, by: tuple[str, ...]) -> dict[Stratum, Bools]:
+        places = [stratum_of(pair.any, by) for pair in self.pairs]
+        names = sorted({place for place in places if place is not None})
+        number = {name: code for code, name in enumerate(names)}
+        codes = np.array([-1 if place is None else number[place] for place in places], dtype=np.intp)
+        return {name: codes == code for name, code in number.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A measure's rows of every pair of a frame: sums, whether there is a value, whether the case belongs."""
+
+    measure: Measure
+    before: Floats
+    after: Floats
+    had: Bools
+    has: Bools
+    belonged: Bools
+    belongs: Bools
+
+
+def observe(measure: Measure, frame: Frame) -> Observed | None:
+    """Look at every case once; None where the run was not asked for this measure."""
+    old = [None if pair.before is None else measure.observe(pair.before, frame.before) for pair in frame.pairs]
+    new = [None if pair.after is None else measure.observe(pair.after, frame.after) for pair in frame.pairs]
+    if not _asked(measure, frame.after.entries, new):
+        return None
+    width = next(len(row) for row in (*old, *new, (0.0, 0.0)) if row)
+    return Observed(
+        measure,
+        _matrix(old, width),
+        _matrix(new, width),
+        np.array([bool(row) for row in old], dtype=bool),
+        np.array([bool(row) for row in new], dtype=bool),
+        np.array([row is not None for row in old], dtype=bool),
+        np.array([row is not None for row in new], dtype=bool),
+    )
+
+
+def samples(observed: Observed | None, frame: Frame, by: tuple[str, ...]) -> dict[Stratum, Sample]:
+    """The measure's sample in each stratum that has one of its cases, in order."""
+    if observed is None:
         return {}
-    found: dict[Stratum, _Collector] = {}
-    for pair, old, new in rows:
-        if new is None and (old is None or (partial and not pair.gone)):
-            continue
-        place = stratum_of(pair.any, by)
-        if place is not None:
-            found.setdefault(place, _Collector(measure)).add(pair, old, new)
-    return {place: found[place].sample() for place in sorted(found)}
+    left_out = ~observed.belongs & (~observed.belonged | (frame.partial & ~frame.gone))
+    found = {}
+    for place, members in frame.strata(by).items():
+        inside = members & ~left_out
+        if np.any(inside):
+            found[place] = _sample(observed, frame, inside)
+    return found
+
+
+def _sample(seen: Observed, frame: Frame, inside: Bools) -> Sample:
+    paired = inside & frame.comparable
+    compared = paired & seen.had & seen.has
+    lost = paired & seen.had & ~seen.has
+    recovered = paired & seen.belonged & ~seen.had & seen.has
+    now = inside & seen.has
+    return Sample(
+        now=_sums(seen.after, now, frame.groups),
+        before=_sums(seen.before, compared, frame.groups),
+        after=_sums(seen.after, compared, frame.groups),
+        n=_count(now),
+        unscored=_count(inside & seen.belongs & ~seen.has),
+        had=_count(paired & seen.had),
+        compared=_count(compared),
+        lost=_count(lost),
+        recovered=_count(recovered),
+        gone=_count(lost & frame.gone),
+        other_source=_count(inside & ~frame.comparable),
+        same=bool(np.any(compared)) and _all_same(seen, frame, compared),
+        flips=_flips(seen, frame, compared, lost, recovered) if seen.measure.kind == "rate" else Flips(),
+    )
+
+
+def _flips(seen: Observed, frame: Frame, compared: Bools, lost: Bools, recovered: Bools) -> Flips:
+    before, after = (seen.measure.good(side[:, 0]) for side in (seen.before, seen.after))
+    change = np.where(compared, after - before, 0.0)
+    moved = np.where(recovered, after, 0.0) - np.where(lost, before, 0.0)
+    members = compared | lost | recovered
+    return Flips(
+        worse=_count(change < 0),
+        better=_count(change > 0),
+        lost=_count(moved < 0),
+        recovered=_count(moved > 0),
+        single=bool(np.all(np.bincount(frame.groups[members]) <= 1)),
+        rows=_sums(np.stack([change, moved], axis=1), members, frame.groups),
+    )
 
 
 def stratum_of(entry: Entry, by: Sequence[str]) -> Stratum | None:
@@ -205,14 +209,25 @@ def _asked(measure: Measure, entries: Sequence[Entry], rows: Sequence[Row | None
     return any(kind in entry.why for entry in entries)
 
 
+def _all_same(seen: Observed, frame: Frame, compared: Bools) -> bool:
+    return bool(np.all(frame.same_text[compared]) and np.array_equal(seen.before[compared], seen.after[compared]))
+
+
 def _same_text(pair: Pair) -> bool:
     return pair.before is not None and pair.after is not None and pair.before.text == pair.after.text
 
 
-def _accumulate(into: list[float], row: Row) -> None:
-    for place, value in enumerate(row):
-        into[place] += value
+def _matrix(rows: Sequence[Row | None], width: int) -> Floats:
+    nothing = (0.0,) * width
+    return np.array([row or nothing for row in rows], dtype=np.float64).reshape(len(rows), width)
 
 
-def _rows(rows: Sequence[Sequence[float]], width: int = 2) -> Floats:
-    return np.array(rows, dtype=np.float64) if rows else np.zeros((0, width))
+def _sums(rows: Floats, chosen: Bools, groups: NDArray[np.intp]) -> Floats:
+    """Sums of the chosen rows, one row a group that has one, in order of group."""
+    there, place = np.unique(groups[chosen], return_inverse=True)
+    columns = [np.bincount(place, weights=column, minlength=len(there)) for column in rows[chosen].T]
+    return np.stack(columns, axis=1) if len(there) else np.zeros((0, rows.shape[1]))
+
+
+def _count(chosen: Bools) -> int:
+    return int(np.count_nonzero(chosen))

@@ -34,14 +34,18 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def make_encoder(folder: Path, texts: list[str], hidden: int = 32, layers: int = 2) -> None:
+def make_encoder(
+    folder: Path, texts: list[str], *, hidden: int = 32, layers: int = 2, window: int = WINDOW, vocabulary: int = 400
+) -> None:
     """A random XLM-RoBERTa with a tokenizer trained on the texts themselves."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trainer = trainers.UnigramTrainer(vocab_size=400, special_tokens=special, unk_token="<unk>", show_progress=False)
+    trainer = trainers.UnigramTrainer(
+        vocab_size=vocabulary, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
     tokenizer.train_from_iterator(texts, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
@@ -61,14 +65,14 @@ def make_encoder(folder: Path, texts: list[str], hidden: int = 32, layers: int =
         vocab_size=len(wrapped),
         hidden_size=hidden,
         num_hidden_layers=layers,
-        num_attention_heads=2,
+        num_attention_heads=max(2, hidden // 64),
         intermediate_size=2 * hidden,
-        max_position_embeddings=WINDOW + 2,
+        max_position_embeddings=window + 2,
         type_vocab_size=1,
         pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
-        initializer_range=0.5,  # so that scores of different texts differ
+        initializer_range=0.5 if hidden < 64 else 0.05,  # so that scores of different texts differ
     )
     torch.manual_seed(1)
     XLMRobertaModel(config).save_pretrained(folder)

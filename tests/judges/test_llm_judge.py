@@ -34,7 +34,7 @@ def one(judge: LlmJudge, subject: Translation | None = None):  # type: ignore[no
     return judge.read(subject, answer.value), answer.keep
 
 
-def replies(*texts: str | None | Reply) -> ScriptedGenerator:
+def replies(*texts: str | Reply | None) -> ScriptedGenerator:
     """An engine that gives these replies to one request, one after the other, and then the last for ever."""
     made = [text if isinstance(text, Reply) else good(text) for text in texts]
     return ScriptedGenerator(lambda _, seen: made[min(seen, len(made) - 1)])
@@ -171,10 +171,27 @@ def test_transport_errors_of_a_judge_that_has_answered_stay_single_cases() -> No
     assert all(not answer.keep for _, answer in judge.run(works))
 
 
+@pytest.mark.parametrize("kind", [EngineFailure, KeyboardInterrupt])
+def test_what_was_answered_before_the_end_is_kept(tmp_path: Path, kind: type[BaseException]) -> None:
+    def script(request: GenerationRequest, seen: int) -> Reply:
+        if len(engine.requests) > 6:
+            raise kind("gone")
+        return good(NEUTRAL)
+
+    engine = ScriptedGenerator(script)
+    store = Store(tmp_path / "s.sqlite")
+    subjects = [translation(f"Testo {n}", number=n) for n in range(10)]
+    with pytest.raises(kind):
+        Executor(store).compute(LlmJudge(engine), subjects)
+    engine.script = lambda *_: good(NEUTRAL)
+    before = len(engine.requests)
+    Executor(store).compute(LlmJudge(engine), subjects)
+    assert len(engine.requests) - before == 4
+
+
 def test_a_translation_without_text_is_never_judged() -> None:
     engine = replies(NEUTRAL)
     judge = LlmJudge(engine)
-    sound = translation()
     bad = Translation(case=translation(number=2).case, reason=Reason.REFUSAL, detail="refused")
     with pytest.raises(ValueError, match="no translation"):
         judge.work(bad)

@@ -16,7 +16,9 @@ GOOD = {"phrases": [{"phrase": "il coro", "gender": "N", "gender_correctness": "
 SYSTEM = 'Judge {"this": "way"} and {so} on.\n'
 
 
-def make_folder(root: Path, *, header: str = "src\ttgt\tout", rows: tuple[str, ...] = (), setting: str = "cross-p_l") -> Path:
+def make_folder(
+    root: Path, *, header: str = "src\ttgt\tout", rows: tuple[str, ...] = (), setting: str = "cross-p_l"
+) -> Path:
     (root / "prompts" / "it").mkdir(parents=True)
     (root / "prompts" / "it" / setting).write_text(SYSTEM, encoding="utf-8")
     (root / "prompts" / "user_cross").write_text("Source: {src}\nTarget: {tgt}", encoding="utf-8")

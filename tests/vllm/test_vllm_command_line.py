@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ from pytest_gnt.verdicts.results import read_results, read_summary
 from tests.vllm.conftest import SENTENCES
 
 Run = Callable[..., pytest.RunResult]
+
+LOADING = "Loading safetensors"
+"""What vLLM prints when it loads a model."""
 
 OFF = ("--gnt-judge=none", "--gnt-attitude-model=none", "--gnt-shots=2")
 
@@ -72,14 +77,27 @@ def test_llama_in_process(run: Run, llama: Path, pytester: pytest.Pytester, kept
     assert {key: one for key, one in replies(pytester.path / "gnt-report").items() if key in rows} == rows
 
 
-def test_gemma3_in_process(run: Run, gemma3: Path, pytester: pytest.Pytester) -> None:
-    result = run(in_process(gemma3), "--gnt-model=tiny", *OFF, "--gnt-prompt=S", "suites/", "own/", "--gnt-sample=40")
-    assert result.ret == 1, result.stdout.str()[-3000:]
-    rows = replies(pytester.path / "gnt-report")
-    assert rows.pop("own/en-it/long")["reason"] == "over-long"
-    # The template refuses the system role: its text went into the first user turn, and no request failed.
-    assert not [one for one in rows.values() if one["reason"] in ("transport", "over-long")]
-    check_bound(rows)
+def test_gemma3_in_a_grid_is_loaded_once(run: Run, gemma3: Path, pytester: pytest.Pytester) -> None:
+    run(in_process(gemma3), "--version", timeout=60)  # writes the project folder
+    command = [sys.executable, "-m", "pytest_gnt.cli", "grid", "--models", "tiny", "--prompts", "S", "--shots", "0,2"]
+    command += ["--suites", "suites/test_mgente.py", "--suites", "own/", "--judge", "none"]
+    result = pytester.run(*command, timeout=420)
+    assert result.ret == 0, result.stderr.str()[-3000:]
+    runs = pytester.path / "gnt-grid" / "runs" / "tiny"
+    for folder in (runs / "S.0", runs / "S.2"):
+        rows = replies(folder)
+        assert rows.pop("own/en-it/long")["reason"] == "over-long"
+        # The template refuses the system role: its text went into the first user turn, and no request failed.
+        assert not [one for one in rows.values() if one["reason"] in ("transport", "over-long")]
+        check_bound(rows)
+    assert [LOADING in (runs / name / "pytest.log").read_text() for name in ("S.0", "S.2")] == [True, False]
+    with (pytester.path / "gnt-grid" / "grid.csv").open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert [(row["prompt"], row["shots"], row["lang"]) for row in table] == [
+        ("S", shots, lang) for shots in ("0", "2") for lang in ("de", "el", "es", "it")
+    ]
+    # The over-long case is no reply at all; every other one either has the form or has not.
+    assert all(int(row["extraction-error-rate:n"]) == int(row["cases"]) - (row["lang"] == "it") for row in table)
 
 
 def test_served_replies_are_those_of_the_engine_in_process(
@@ -100,9 +118,9 @@ def test_served_replies_are_those_of_the_engine_in_process(
 
 def test_a_served_judge_decides_or_says_why(run: Run, server: str, llama: Path, pytester: pytest.Pytester) -> None:
     recorded = "".join(f"own/en-it/{n}\tLa persona numero {n} ringrazia la collega.\n" for n in range(len(SENTENCES)))
-    (pytester.path / "hyp.en-it.tsv").write_text("id\ttranslation\n" + recorded, encoding="utf-8")
+    (pytester.path / "hyp.tsv").write_text("case_id\ttranslation\n" + recorded, encoding="utf-8")
     toml = (
-        '[models.written]\nbackend = "recorded"\npath = "hyp.en-it.tsv"\n'
+        '[models.written]\nbackend = "recorded"\npath = "hyp.tsv"\n'
         + served(server)
         + '[judges.small]\nkind = "llm"\nmodel = "served"\n'
     )

@@ -9,8 +9,11 @@ from collections.abc import Iterable
 from pytest_gnt.evidence import Reason
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\U00020000-\U0003ffff]")
+_SCRIPTS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\U00020000-\U0003ffff"
+_UNSPACED = re.compile(f"[{_SCRIPTS}]")
 """Scripts that put no blanks between words (Han, Kana, Thai, Lao): there a word is found anywhere."""
+_LETTER = rf"[^\W{_SCRIPTS}]"
+"""What may not stand beside a whole word; a Chinese character beside a Latin one separates."""
 
 
 class LexiconAligner:
@@ -63,5 +66,5 @@ def _folded(text: str) -> str:
 def _spans(text: str, form: str) -> Iterable[tuple[int, int]]:
     pattern = re.escape(form)
     if not _UNSPACED.search(form):
-        pattern = rf"(?<!\w){pattern}(?!\w)"
+        pattern = f"(?<!{_LETTER}){pattern}(?!{_LETTER})"
     return (match.span() for match in re.finditer(pattern, text))

@@ -24,6 +24,7 @@ def one_by_one(model: str, texts: list[str], *, lead: str = "", first: str | Non
     """What transformers' own generate gives for each sentence alone."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(model)
     network = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float32).eval()
+    network.generation_config.forced_eos_token_id = None
     first_id = tokenizer.convert_tokens_to_ids(first) if first else None
     found = []
     for text in texts:
@@ -34,9 +35,10 @@ def one_by_one(model: str, texts: list[str], *, lead: str = "", first: str | Non
             num_beams=beams,
             max_new_tokens=12,
             forced_bos_token_id=first_id,
-            forced_eos_token_id=None,
         )[0].tolist()
-        found.append(tokenizer.decode([token for token in output if token != first_id], skip_special_tokens=True).strip())
+        found.append(
+            tokenizer.decode([token for token in output if token != first_id], skip_special_tokens=True).strip()
+        )
     return found
 
 

@@ -15,10 +15,11 @@ function make(tag, attributes, ...children) {
 
 const count = (number) => number.toLocaleString("en-US");
 
-/** A number with a real minus sign and, if wanted, a plus sign. */
+/** A number with a real minus sign and, if wanted, a plus sign; what rounds to zero has none. */
 function signed(value, digits, plus = true) {
   const text = Math.abs(value).toFixed(digits);
-  return (value < 0 && Number(text) !== 0 ? "−" : plus ? "+" : "") + text;
+  if (Number(text) === 0) return text;
+  return (value < 0 ? "−" : plus ? "+" : "") + text;
 }
 
 /** A language tag that is safe to put on an element, or null. */

@@ -75,7 +75,7 @@ class Detail {
     return make("div", { class: "tests" }, cases.testsOf(i).map((test) => {
       const [reason, message] = detail.tests?.[test] || ["", ""], change = cases.change(test, i);
       return make("div", {}, make("p", {}, outcomeTag(cases.outcome(test, i)), " ", make("bdi", {}, visible(spoken(test))), " ", change ? changeTag(change) : "",
-        reason ? make("span", { class: "muted" }, " ", visible(reason)) : ""), message ? make("p", { class: "message muted small", dir: "auto" }, visible(message)) : "");
+        reason ? make("span", { class: "muted" }, " ", visible(reason)) : ""), message ? make("p", { class: "message muted small", dir: "auto" }, message.split("\n").flatMap((line) => [visible(line), "\n"])) : "");
     }));
   }
 

@@ -50,7 +50,7 @@ class Browser {
 
   /** A link or the reader's own hand changed the address; anchors of sections are left alone. */
   follow() {
-    if (!location.hash.includes("=")) return;
+    if (location.hash && !location.hash.includes("=")) return;
     const wanted = readFragment(location.hash), narrowed = JSON.stringify(this.filters(wanted)) !== JSON.stringify(this.filters(this.wanted));
     this.apply(wanted);
     if (narrowed && !wanted.case) { byId("cases").scrollIntoView(); byId("cases-title").focus({ preventScroll: true }); }
