@@ -22,7 +22,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -225,13 +225,14 @@ def _key(one: Sample) -> tuple[str, ...]:
     return tuple(one.values())
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
-    """The rows in Markdown."""
-    yield "| scored | samples | distinct | texts | plain s | product s | ratio | total |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for row in rows:
-        counts = f"{row.samples} | {row.distinct} | {row.texts}"
-        yield f"| {row.title} | {counts} | {row.plain:.1f} | {row.own:.1f} | {row.ratio:.2f} | {row.total:.2f} |"
+HEAD = """| scored | samples | distinct | texts | plain s | product s | ratio | total |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+
+
+def line(row: Row) -> str:
+    """A row in Markdown."""
+    counts = f"{row.samples} | {row.distinct} | {row.texts}"
+    return f"| {row.title} | {counts} | {row.plain:.1f} | {row.own:.1f} | {row.ratio:.2f} | {row.total:.2f} |"
 
 
 def main() -> None:
@@ -254,9 +255,13 @@ def main() -> None:
         size = [str(options.hidden), str(options.layers)]
         argv = [python, str(PLAIN), "make", str(folder), str(folder / "texts.json"), *size]
         subprocess.run(argv, capture_output=True, check=True)
-        rows = [measure(python, folder, one) for one in every if options.only in one.title]
-        print("\n".join(table(rows)))
-        if options.command_line:
+        rows = []
+        print(HEAD)
+        for one in every:
+            if options.only in one.title:
+                rows.append(measure(python, folder, one))
+                print(line(rows[-1]), flush=True)
+        if options.command_line and rows and rows[0].title == every[0].title:
             seconds = command_line(python, folder, every[0])
             print(f"\ncomet-score, a process a file: {seconds:.1f} s; product: {rows[0].own + rows[0].own_start:.1f} s")
     if options.json:

@@ -20,6 +20,7 @@ How to read this
   and count neither way. Every rate rests on the judge named above it, whose own accuracy is printed beside it.
 
 Where the results are
+  {report}/report.html   the page to look at, in any browser
   {report}/cases.jsonl   one line a case: source, translation, judged phrases, scores, outcome
   {report}/report.json   the summary: rates with intervals, signature, counts
 
@@ -41,7 +42,6 @@ def main() -> int:
         "pytest",
         "--gnt-model=gemma270m",
         f"--gnt-report={REPORT}",
-        "-q",
         "--tb=no",
         "-r",
         "N",

@@ -34,7 +34,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="write a calibration file that a judge's table can name"
     )
-    parser.add_argument("--judge-prompt-dir", metavar="DIR", type=Path, help="prompts in the published layout")
+    parser.add_argument(
+        "--judge-prompt-dir", metavar="DIR", type=Path, help="prompts of --judge in the published layout"
+    )
     parser.add_argument("--store", metavar="PATH", type=Path, help="result store (default: that of gnt.toml)")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of decoding and resampling (default: 0)")
 
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = load_config(Path.cwd())
     gold = read_gold([_named_file(text) for text in arguments.gold], labelled=arguments.against is None)
     print(*_gold_lines(gold), sep="\n")
-    first = _judged(arguments, files, arguments.judge or files.run.judge, gold)
+    first = _judged(arguments, files, arguments.judge or files.run.judge, gold, arguments.judge_prompt_dir)
     second = _judged(arguments, files, arguments.against, gold) if arguments.against else None
     for judged in filter(None, (first, second)):
         if any(row.label for row in gold.rows):
@@ -122,13 +124,15 @@ class _Judged:
         )
 
 
-def _judged(arguments: argparse.Namespace, files: Config, name: str, gold: Gold) -> _Judged:
+def _judged(
+    arguments: argparse.Namespace, files: Config, name: str, gold: Gold, prompt_dir: Path | None = None
+) -> _Judged:
     from pytest_gnt.pipeline.executor import Executor
     from pytest_gnt.pipeline.stages import judge
     from pytest_gnt.pipeline.store import Store
     from pytest_gnt.runner.judges import set_up_judge
 
-    setup = set_up_judge(files, name, seed=arguments.seed, prompt_dir=arguments.judge_prompt_dir)
+    setup = set_up_judge(files, name, seed=arguments.seed, prompt_dir=prompt_dir)
     if setup is None:
         raise GntError(f"judge {name!r} comes from a pytest plugin, and this command runs outside of pytest")
     path = arguments.store or files.path(files.run.store)

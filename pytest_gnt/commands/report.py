@@ -9,6 +9,7 @@ from typing import Any
 from pytest_gnt.commands.sides import baselines_root
 from pytest_gnt.runner.pages import write_pages
 from pytest_gnt.verdicts.baseline import SUMMARY, baseline_folder, list_baselines, read_baseline
+from pytest_gnt.verdicts.entry import Entry
 from pytest_gnt.verdicts.results import read_summary
 
 
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the pages and say where they are."""
     summary = read_summary(arguments.folder)
     name = (summary.get("baseline") or {}).get("name")
-    entries = {}
+    entries: dict[str, Entry] = {}
     if name is not None:
         folder = baseline_folder(baselines_root(arguments.baselines), name)
         if (folder / SUMMARY).is_file():

@@ -30,7 +30,8 @@ def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
     counts, gates = summary["counts"], summary["gates"]
     failed = [gate for gate in gates if is_red(gate)]
     wrong = discrepancies(summary, found)
-    reasons = (*_gate_reasons(gates), *_count_reasons(counts), *wrong)
+    stored = [f"baseline stored: {text}" for text in summary.get("stored", ())]
+    reasons = (*_gate_reasons(gates), *_count_reasons(counts), *stored, *wrong)
     if not summary["complete"]:
         why = summary["incomplete_why"] or "not all tests ran"
         return Verdict("fail" if failed else "unknown", "Cannot tell: the run is not complete", (why, *reasons))
@@ -48,7 +49,10 @@ def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
     undecided = [gate for gate in gates if gate.get("verdict") == "undecided"]
     if undecided:
         return Verdict("unknown", f"Not red, but {_of(len(undecided), len(gates), 'gate')} could not decide", reasons)
-    return Verdict("pass", "Yes: no gate failed" if gates else "Yes: no test failed", reasons)
+    decided = any(gate.get("verdict") != "not-applicable" for gate in gates)
+    if counts["failed"] and not decided:
+        return Verdict("unknown", "Not judged: tests failed, and no gate decided", reasons)
+    return Verdict("pass", "Yes: no gate failed" if decided else "Yes: no test failed", reasons)
 
 
 def is_red(gate: Mapping[str, Any]) -> bool:

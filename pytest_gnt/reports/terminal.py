@@ -120,7 +120,7 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
         lines.append("no baseline: --gnt-update-baseline stores these results as one to compare later runs with")
     if summary["incomplete_why"]:
         lines.append(f"INCOMPLETE: {summary['incomplete_why']}")
-    return [*lines, f"results: {folder}"]
+    return [*lines, f"results: {folder} (open {folder / 'report.html'} in a browser)"]
 
 
 def _rate_table(title: str, rows: Sequence[Mapping[str, Any]]) -> RenderableType:

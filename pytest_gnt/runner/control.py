@@ -13,6 +13,7 @@ import pytest
 from pytest_gnt.errors import GntError
 from pytest_gnt.runner.gating import Comparison, gate_reports
 from pytest_gnt.runner.items import CaseItem
+from pytest_gnt.runner.pages import write_pages
 from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
 from pytest_gnt.verdicts.rates import Tally
 from pytest_gnt.verdicts.results import CaseResult
@@ -95,7 +96,7 @@ class Control:
 
     def record(self, report: pytest.TestReport) -> None:
         """Take one test's report."""
-        result = report.gnt  # type: ignore[attr-defined]
+        result = report.gnt
         if self.recorder is None:
             self.recorder = Recorder(self.report_folder)
         self.recorder.add(result)
@@ -169,6 +170,9 @@ class Control:
         )
         write_json(self.report_folder / "report.json", self.summary)
         add_properties(self.gnt.config, self.summary)
+        stored = self.gnt.gating.baselines.values()
+        entries = {key: entry for baseline in stored for key, entry in baseline.entries.items()}
+        write_pages(self.report_folder, entries or None)
 
     def _decide(self, session: pytest.Session, tally: Tally) -> None:
         """Fail closed: a run that could decide too little is red, whatever the rest says."""

@@ -204,7 +204,7 @@ def gate_reports(gates: Sequence[GateResult]) -> Iterator[pytest.TestReport]:
                 keywords={"gate": 1},
                 outcome=outcome if called else "passed",
                 longrepr=longrepr if called else None,
-                when=when,  # type: ignore[arg-type]
+                when=when,
             )
 
 

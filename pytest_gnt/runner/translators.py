@@ -146,7 +146,7 @@ def make_prompts(gnt: GntSession, model: ModelSettings, cases: Sequence[Case]) -
 
     run: RunSettings = gnt.settings
     config = PromptConfig(
-        configuration=run.prompt or model.prompt or DEFAULT_PROMPT,
+        configuration=_first(run.prompt, model.prompt, DEFAULT_PROMPT),
         shots=_first(run.shots, model.shots, DEFAULT_SHOTS),
         constraint=run.constraint,
     )

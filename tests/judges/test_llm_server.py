@@ -215,6 +215,20 @@ def test_two_gold_labels_are_compared_in_two_classes(project: Callable[[StubServ
     assert made.rows()[0]["accuracy"] == 1.0
 
 
+def test_judges_that_do_not_see_the_source_are_measured_in_two_classes(project: Callable[[StubServer], Path]) -> None:
+    with serve(by_text(lambda number: json.dumps({"label": "NEUTRAL" if number < 5 else "GENDERED"}))) as server:
+        folder = project(server)
+        with (folder / "gnt.toml").open("a", encoding="utf-8") as stream:
+            stream.write('\n[judges.blind]\nkind = "llm"\nmodel = "scripted"\nsetting = "mono-l"\n')
+        rows = [*GOLD, ("Mrs Rossi reads.", "Frase numero 10.", "CORRECTLY GENDERED", "it", "Set-G")]
+        path = write_gold(folder, rows)
+        assert main(["judge-eval", "--gold", str(path), "--judge", "blind", "--out", "c.json"]) == 0
+        assert "Sentence" not in server.requests[0].user
+    made = read_calibration(folder / "c.json")
+    assert made.labels == ("GENDERED", "NEUTRAL")
+    assert made.rows()[0]["accuracy"] == 10 / 11
+
+
 def test_a_judge_that_is_down_is_one_message(
     project: Callable[[StubServer], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

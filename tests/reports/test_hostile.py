@@ -172,6 +172,20 @@ def test_filters_with_hostile_values_work(browser: Browser, report: Path) -> Non
         assert browser.js("return window.pwned") is None
 
 
+def test_the_policy_forbids_what_the_page_does_not_do(browser: Browser, report: Path) -> None:
+    browser.open(report)
+    refused = browser.js(
+        "const tries = [() => { document.body.innerHTML = '<b>x</b>'; }, () => { eval('window.pwned = 1'); },"
+        "() => { const script = document.createElement('script'); script.text = 'window.pwned = 1';"
+        "document.body.append(script); }];"
+        "return tries.map((attempt) => { try { attempt(); return false; } catch { return true; } })"
+    )
+    assert refused == [True, True, True]
+    assert browser.js("return fetch('http://127.0.0.1:9/').then(() => false, () => true)")
+    assert browser.js("return window.pwned") is None
+    assert browser.complaints(), "each attempt is reported"
+
+
 FORMULAS = (
     "=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1", "\n=1", "\u00a0=1", "\u200b=1", "＝1", "＋1", "－1", "＠A",
     "|calc", "%0A=1", '"=1"', "'=1",

@@ -198,6 +198,7 @@ def test_messages_do_not_repeat_what_stands_beside_them(tmp_path: Path) -> None:
 
 
 COUNTS = {"cases": 10, "tests": 10, "passed": 10, "failed": 0, "unscored": 0}
+FAILING = {"passed": 8, "failed": 2}
 
 
 @pytest.mark.parametrize(
@@ -214,6 +215,13 @@ COUNTS = {"cases": 10, "tests": 10, "passed": 10, "failed": 0, "unscored": 0}
             "fail",
             "No: too many tests could not be decided",
         ),
+        ({"counts": COUNTS | FAILING}, "unknown", "Not judged: tests failed, and no gate decided"),
+        (
+            {"counts": COUNTS | FAILING, "gates": [{"name": "a", "verdict": "not-applicable"}]},
+            "unknown",
+            "Not judged: tests failed, and no gate decided",
+        ),
+        ({"counts": COUNTS | FAILING, "gates": [{"name": "a", "verdict": "pass"}]}, "pass", "Yes: no gate failed"),
         ({"exit_status": 3}, "unknown", "Cannot tell: the run ended with an error"),
         ({"complete": False}, "unknown", "Cannot tell: the run is not complete"),
         (

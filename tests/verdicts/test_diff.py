@@ -211,3 +211,22 @@ def test_a_loop_is_not_compared_word_by_word():
     loop = "le persone " * MOST_TOKENS
     assert word_diff("Chi dirige.", loop, "it") == (Segment("removed", "Chi dirige."), Segment("added", loop))
     assert word_diff(loop, loop, "it") == (Segment("same", loop),)
+
+
+def test_word_diffs_of_two_real_systems(shared_data):
+    """WinoMT, English to Spanish, two commercial systems: 3,888 pairs of translations."""
+    table = shared_data / "winomt" / "winomt.en-es.aws_google.tsv"
+    systems = {"aws": {}, "google": {}}
+    for line in table.read_text(encoding="utf-8").split("\n")[1:]:
+        if line:
+            system, number, *_, target = line.split("\t")
+            systems[system][number] = target
+    assert len(systems["aws"]) == len(systems["google"]) == 3888
+    kept = total = 0
+    for number, before in systems["aws"].items():
+        segments = word_diff(before, systems["google"][number], "es")
+        assert "".join(text for op, text in segments if op != "added") == before
+        assert "".join(text for op, text in segments if op != "removed") == systems["google"][number]
+        kept += sum(len(text) for op, text in segments if op == "same")
+        total += len(before)
+    assert kept / total > 0.7, "two translations of one sentence share most of their words"
