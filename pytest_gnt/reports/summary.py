@@ -37,6 +37,8 @@ def build_summary(
         "signature": about["signature"],
         "judge": about["judge"],
         "attitude": about["attitude"],
+        "notes": about["notes"],
+        "usage": merged_usage(about["usage"]),
         "corpora": about["corpora"],
         "counts": {"cases": tally.cases, "tests": tally.tests, **tally.outcomes},
         "unscored": dict(sorted(tally.reasons.items())),
@@ -72,4 +74,16 @@ def merged_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         into["seconds"] = max(into["seconds"], row["seconds"])
     for into in merged.values():
         into["stored"] = into["requested"] - into["computed"]
+    return list(merged.values())
+
+
+def merged_usage(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row a model: what the run's processes sent and received, added up. Cost is None where no price is known."""
+    merged: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        into = merged.setdefault(row["model"], {"model": row["model"], "cost": None})
+        for key in ("requests", "prompt_tokens", "completion_tokens"):
+            into[key] = into.get(key, 0) + row[key]
+        if row["cost"] is not None:
+            into["cost"] = (into["cost"] or 0.0) + row["cost"]
     return list(merged.values())

@@ -116,6 +116,13 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
     share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
     if share > max_unscored_rate:
         lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
+    lines += [f"note: {note}" for note in summary["notes"]]
+    for row in summary["usage"]:
+        cost = "" if row["cost"] is None else f", cost {row['cost']:.4f}"
+        lines.append(
+            f"asked {row['model']}: {row['requests']} requests, {row['prompt_tokens']} prompt + "
+            f"{row['completion_tokens']} completion tokens{cost}"
+        )
     if summary["baseline"] is None and not summary["stored"]:
         lines.append("no baseline: --gnt-update-baseline stores these results as one to compare later runs with")
     if summary["incomplete_why"]:

@@ -88,7 +88,8 @@ class Control:
         sent = (output or {}).get(ABOUT)
         if sent is None:
             return
-        self.about = self.about or sent["about"]
+        usage = [*self.about.get("usage", []), *sent["about"]["usage"]]
+        self.about = (self.about or sent["about"]) | {"usage": usage}
         self.gnt.told = self.about
         self.stages += sent["stages"]
         self._expected = self._expected or sent["expected"]

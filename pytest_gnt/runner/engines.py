@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_gnt.config import ModelSettings, OpenAIModel, TransformersModel, VllmModel
@@ -31,7 +31,10 @@ def make_generator(gnt: GntSession | None, name: str, settings: ModelSettings) -
             f"model {name!r} cannot be prompted (backend {settings.backend}): use a causal model of one of the "
             f"backends {', '.join(sorted(_ENGINES))}"
         )
-    return kept(settings.backend, settings.model_dump_json(), lambda: maker(gnt, settings))
+    engine = kept(settings.backend, settings.model_dump_json(), lambda: maker(gnt, settings))
+    if gnt is not None:
+        gnt.engines[name] = engine
+    return engine
 
 
 def _transformers(gnt: GntSession | None, settings: TransformersModel) -> Generator:
@@ -44,9 +47,11 @@ def _transformers(gnt: GntSession | None, settings: TransformersModel) -> Genera
 def _openai(gnt: GntSession | None, settings: OpenAIModel) -> Generator:
     from pytest_gnt.engines.openai_server import OpenAIGenerator, Price
 
-    del gnt
     priced = settings.price_input is not None or settings.price_output is not None
     price = Price(input=settings.price_input or 0.0, output=settings.price_output or 0.0) if priced else None
+    most = gnt.settings.max_cost if gnt is not None else None
+    if most is not None and price is None:
+        raise GntError(f"--gnt-max-cost: model {settings.model!r} has no price_input and price_output in gnt.toml")
     return OpenAIGenerator(
         settings.model,
         base_url=settings.base_url,
@@ -56,7 +61,26 @@ def _openai(gnt: GntSession | None, settings: OpenAIModel) -> Generator:
         timeout=settings.timeout,
         retries=settings.retries,
         price=price,
+        budget=None if most is None else lambda spent: spent < most,
     )
+
+
+def usage_rows(engines: Mapping[str, Generator]) -> list[dict[str, Any]]:
+    """Requests, tokens and cost of each server that was asked in this process, as plain builtins."""
+    rows = []
+    for name, engine in sorted(engines.items()):
+        traffic = getattr(engine, "traffic", None)
+        if traffic is not None and traffic.requests:
+            rows.append(
+                {
+                    "model": name,
+                    "requests": traffic.requests,
+                    "prompt_tokens": traffic.prompt_tokens,
+                    "completion_tokens": traffic.completion_tokens,
+                    "cost": getattr(engine, "cost", None),
+                }
+            )
+    return rows
 
 
 def _vllm(gnt: GntSession | None, settings: VllmModel) -> Generator:

@@ -42,7 +42,9 @@ def gate_settings(gnt: GntSession) -> GateSettings:
 
 
 def _rule(measure: str, own: dict[str, Any], default: GateRule | None) -> GateRule:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in own.items() if key != "enabled"}
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in own.items() if key != "enabled"
+    }
     for key in values:
         if key not in _KEYS:
             raise GntError(

@@ -49,6 +49,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     add("gate", metavar="aggregate|case|off", help="what makes a run red against a baseline")
     add("max-unscored-rate", metavar="R", type=float, help="share of undecided tests that makes the run red")
+    add("max-cost", metavar="X", type=float, help="stop asking servers with a configured price once this much is spent")
     add("report", metavar="DIR|none", help="where the results are written (default: gnt-report)")
     add("store", metavar="PATH", help="result store (default: .gnt/store.sqlite)")
     add("offline", action="store_true", help="never use the network")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_gnt.case import Case
     from pytest_gnt.config import Config, RunSettings
     from pytest_gnt.corpora.source import CorpusData
+    from pytest_gnt.engines.protocol import Generator
     from pytest_gnt.evidence import Evidence
     from pytest_gnt.pipeline.executor import Progress, StageCount
     from pytest_gnt.pipeline.stages import Book
@@ -47,6 +48,7 @@ class GntSession:
         self.kinds: dict[str, set[str]] = {}
         self.told: dict[str, Any] | None = None
         self.notes: tuple[str, ...] = ()
+        self.engines: dict[str, Generator] = {}
         self.attitude_about: dict[str, Any] | None = None
         self.judge_about: dict[str, Any] | None = None
         self._selected: dict[str, set[str]] = {}
@@ -230,6 +232,7 @@ class GntSession:
     def about(self) -> dict[str, Any]:
         """What a report says of the run beside its results, as plain builtins."""
         from pytest_gnt import __version__
+        from pytest_gnt.runner.engines import usage_rows
         from pytest_gnt.verdicts.signature import signature
 
         name = self.settings.model or "none"
@@ -243,6 +246,8 @@ class GntSession:
             },
             "judge": self.judge_about,
             "attitude": self.attitude_about,
+            "notes": list(dict.fromkeys([*self.notes, *self._engine_notes()])),
+            "usage": usage_rows(self.engines),
             "signature": {
                 data.name: signature(
                     {"gnt": __version__, "corpus": f"{data.name}@{data.revision}", **self._parts_of(data.name)}
@@ -251,6 +256,9 @@ class GntSession:
             },
             "corpora": [self._corpus_row(data) for data in self.corpora],
         }
+
+    def _engine_notes(self) -> list[str]:
+        return [f"{name}: {note}" for name, engine in self.engines.items() for note in getattr(engine, "notes", ())]
 
     def _parts_of(self, corpus: str) -> dict[str, str]:
         """The signature's parts that the numbers of one corpus depend on."""
