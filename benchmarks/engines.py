@@ -95,29 +95,55 @@ def product(engine: Any, cases: Sequence[Case], commit: int) -> Callable[[], int
 def in_turns(
     bare: Callable[[], int], ours: Callable[[], int], count: int, rounds: int, fresh: Callable[[], Any]
 ) -> dict[str, Any]:
-    """Seconds of both, in the order bare, ours, ours, bare …; one round of each is not counted."""
-    times: dict[str, list[float]] = {"bare": [], "ours": []}
+    """Seconds of both, by the clock and of processor time, in the order bare, ours, ours, bare …
+
+    One round of each comes first and is not counted. Processor time is that of this process and its children: on a
+    machine that is busy with other work it says more than the clock.
+    """
+    sides = {"bare": bare, "product": ours}
+    clock: dict[str, list[float]] = {name: [] for name in sides}
+    processor: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(-1, rounds):
-        order = [("bare", bare), ("ours", ours)]
-        for name, run in order if number % 2 else reversed(order):
+        for name in sides if number % 2 else reversed(sides):
             fresh()
-            started = time.perf_counter()
-            done = run()
-            seconds = time.perf_counter() - started
+            started, worked = time.perf_counter(), cpu_seconds()
+            done = sides[name]()
+            seconds, work = time.perf_counter() - started, cpu_seconds() - worked
             if done != count:
                 raise SystemExit(f"{name}: {done} of {count} answers")
             if number >= 0:
-                times[name].append(seconds)
-    ratios = [bare / ours for bare, ours in zip(times["bare"], times["ours"], strict=True)]
+                clock[name].append(seconds)
+                processor[name].append(work)
+    return {"n": count, "rounds": rounds, "clock": compared(clock), "processor": compared(processor)}
+
+
+def compared(times: dict[str, list[float]]) -> dict[str, Any]:
     medians = {name: statistics.median(values) for name, values in times.items()}
     return {
-        "n": count,
-        "rounds": rounds,
-        "bare_s": round(medians["bare"], 3),
-        "product_s": round(medians["ours"], 3),
-        "ratio": round(medians["bare"] / medians["ours"], 3),
-        "ratio_by_round": [round(ratio, 3) for ratio in ratios],
+        **{f"{name}_s": round(median, 3) for name, median in medians.items()},
+        "ratio": round(medians["bare"] / medians["product"], 3),
+        "by_round": [round(bare / ours, 3) for bare, ours in zip(times["bare"], times["product"], strict=True)],
     }
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and everything below it, in seconds."""
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        pid = int(stat.parent.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        ticks[pid] = int(fields[11]) + int(fields[12])
+    family, found = [os.getpid()], 0
+    while family:
+        pid = family.pop()
+        found += ticks.get(pid, 0)
+        family += children.get(pid, [])
+    return found / os.sysconf("SC_CLK_TCK")
 
 
 # --- vLLM

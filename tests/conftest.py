@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np  # noqa: F401 - pytester forgets modules that a test imported, and numpy cannot be loaded twice
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -86,6 +86,7 @@ def lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
     yield from (f"- {escaped(reason)}" for reason in decided.reasons)
     yield ""
     yield _counts_line(summary)
+    yield from (f"\nNote: {escaped(note)}" for note in summary.get("notes", ()))
     yield from _judge_lines(summary["judge"])
     yield from _gate_lines(summary["gates"])
     if reading.before is not None or summary["baseline"]:

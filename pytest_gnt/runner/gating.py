@@ -105,6 +105,15 @@ class Gating:
             )
         return found
 
+    def check(self) -> None:
+        """Find a damaged or missing baseline and wrong gate rules before any model is loaded.
+
+        Raises:
+            GntError: see `baselines` and `gate_settings`.
+        """
+        _ = self.baselines
+        gate_settings(self._gnt)
+
     def change(self, case_id: str, test: str, result: Mapping[str, Any]) -> ChangeKind | None:
         """What became of one test of one case; None without a baseline of its corpus."""
         baseline = self.baselines.get(case_id.partition("/")[0])

@@ -191,7 +191,7 @@ class GntSession:
             self._selected.setdefault(item.case.corpus, set()).add(item.case.id)
             self.kinds.setdefault(item.case.corpus, set()).update(item.selection.evidence)
         try:
-            _ = self.gating.baselines  # a damaged or missing baseline is found before any model is loaded
+            self.gating.check()
             run_stages(self, items, progress)
         except GntError as error:
             raise pytest.UsageError(str(error)) from error

@@ -315,7 +315,7 @@ _FIXED = {
             macro_f1,
         ),
         _rate("label-accuracy", "accuracy of the label that the system gives itself", _label_right, "translation"),
-        _rate("coherence", "agreement of the system's label and the judge", _coherent, "judgement", _JUDGE),
+        _rate("coherence", "agreement of the system's label and the judge", _coherent, "translation", _JUDGE),
         _rate("extraction-error-rate", "replies without the asked form", _no_form, "translation", better="lower"),
         _rate("unscored-rate", "cases that could not be decided", _undecided, None, better="lower"),
         _rate("attitude-coverage", "cases with a known attitude", _attitude_known, "attitude", _FEELING),

@@ -119,7 +119,7 @@ def observe(measure: Measure, frame: Frame) -> Observed | None:
     """Look at every case once; None where the run was not asked for this measure."""
     old = [None if pair.before is None else measure.observe(pair.before, frame.before) for pair in frame.pairs]
     new = [None if pair.after is None else measure.observe(pair.after, frame.after) for pair in frame.pairs]
-    if not _asked(measure, frame.after.entries, new):
+    if not _asked(measure, frame.after.entries, new, had=any(old)):
         return None
     width = next(len(row) for row in (*old, *new, (0.0, 0.0)) if row)
     return Observed(
@@ -197,15 +197,17 @@ def observer(measure: Measure, entries: Iterable[Entry]) -> Callable[[str], Row 
     return rows.get
 
 
-def _asked(measure: Measure, entries: Sequence[Entry], rows: Sequence[Row | None]) -> bool:
+def _asked(measure: Measure, entries: Sequence[Entry], rows: Sequence[Row | None], *, had: bool) -> bool:
     """Whether the run wanted this number at all: a run without a judge has lost no verdicts."""
     if any(rows):
         return True
     kind = measure.evidence
     if kind == "quality" and any(entry.scores for entry in entries):
         return False
-    if kind is None or kind == "translation":
+    if kind is None or (kind == "translation" and had):
         return any(row is not None for row in rows)
+    if kind == "translation":
+        return False  # a system that never says a label has none to lose
     return any(kind in entry.why for entry in entries)
 
 

@@ -63,12 +63,10 @@ def paired_difference(worse: int, better: int, n: int, confidence: float = CONFI
     """
     if n == 0:
         return None
-    from scipy.stats import norm
-
     total = n + 2
     change = (better - worse) / total
     variance = (worse + better + 1) / total - change**2
-    half = float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(variance / total)
+    half = _upper(0.5 - confidence / 2) * math.sqrt(variance / total)
     return Interval(max(-1.0, change - half), min(1.0, change + half))
 
 
@@ -105,9 +103,8 @@ def smallest_detectable_share(n: int, discordance: float, alpha: float, power: f
     if n <= 0 or 0.5**n > alpha:
         return None
     from scipy.optimize import brentq
-    from scipy.stats import norm
 
-    z_alpha, z_power = float(norm.isf(alpha)), float(norm.isf(1 - power))
+    z_alpha, z_power = _upper(alpha), _upper(1 - power)
 
     def excess(fall: float) -> float:
         differing = min(1.0, discordance + fall)
@@ -125,6 +122,11 @@ def smallest_detectable_mean(standard_error: float | None, alpha: float, power: 
     """
     if standard_error is None or not standard_error > 0:
         return None
-    from scipy.stats import norm
+    return (_upper(alpha) + _upper(1 - power)) * standard_error
 
-    return float(norm.isf(alpha) + norm.isf(1 - power)) * standard_error
+
+def _upper(tail: float) -> float:
+    """The standard normal deviate that is exceeded with this probability."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(tail))

@@ -124,6 +124,7 @@ def about_run(version: int, judge: bool, cases: Mapping[str, int]) -> dict[str, 
             "name": "recorded",
             "calibration": [{"lang": "zh", "auc": 0.93, "zero": 0.1, "unit": 1.0, "n": 60}],
         },
+        "notes": ["the invented system has no version"],
         "signature": {
             name: f"gnt:0.1.0|corpus:{name}@1f3a90c2|model:demo-v{version}|prompt:G+S/4@77ab|decoding:greedy|"
             "judge:lexicon@0.3|attitude:recorded|quality:bleu.intl+chrf2+comet22|seed:0"

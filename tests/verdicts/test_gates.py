@@ -205,6 +205,15 @@ def test_a_run_without_a_judge_has_no_judged_gates():
     assert "mgente[it]::set-n-accuracy" not in gates(old, new)
 
 
+def test_a_system_without_labels_has_no_label_gates_even_where_translations_fail():
+    rule = GateRule(measure="label-macro-f1")
+    plain = entries(["passed"] * 40)
+    failed = [replace(one, text=None, judged=None, why={"translation": "empty"}) for one in plain]
+    assert "mgente[it]::label-macro-f1" not in gates(plain, [*plain[:20], *failed[20:]], [rule])
+    said = [replace(one, label="NEUTRAL") for one in plain]
+    assert gates(said, failed, [rule])["mgente[it]::label-macro-f1"].verdict is Verdict.FAIL
+
+
 # Bounds.
 
 
