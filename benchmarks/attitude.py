@@ -1,4 +1,4 @@
-"""How fast and how right attitude scores are: the product's scorer against a plain loop, and words that it has not seen.
+"""How fast and how right attitude scores are: the product's scorer against a plain loop, and words not seen before.
 
     python benchmarks/attitude.py [--model pkg:gemma3-270m] [--words 16] [--turns 3]
 
@@ -39,12 +39,14 @@ HELD_OUT = {
     "en": (
         "delightful diligent devoted humble noble gentle trustworthy hardworking witty competent tender tactful honest "
         "patient brave creative respectful elegant merciful tolerant lively clever dedicated enthusiastic hospitable",
-        "arrogant rude lazy greedy violent jealous ignorant hostile aggressive bitter foolish stubborn dull sloppy crude "
-        "bossy whiny reckless petty ungrateful hypocritical insolent shameless mean untrustworthy",
+        "arrogant rude lazy greedy violent jealous ignorant hostile aggressive bitter foolish stubborn dull sloppy "
+        "crude bossy whiny reckless petty ungrateful hypocritical insolent shameless mean untrustworthy",
     ),
     "zh": (
-        "勤奋 勇敢 诚实 慷慨 温柔 耐心 幽默 坚强 能干 细心 勤劳 孝顺 睿智 潇洒 文雅 随和 坦率 果断 敬业 大度 纯洁 善解人意 谦逊",
-        "懒惰 傲慢 狡猾 冷漠 固执 吝啬 暴躁 轻浮 粗鲁 嚣张 迟钝 野蛮 狂妄 庸俗 肮脏 胆小 小气 顽固 啰嗦 邋遢 势利 草率 无知 残暴",
+        "勤奋 勇敢 诚实 慷慨 温柔 耐心 幽默 坚强 能干 细心 勤劳 孝顺 睿智 潇洒 文雅 随和 坦率 果断 敬业 "
+        "大度 纯洁 善解人意 谦逊",
+        "懒惰 傲慢 狡猾 冷漠 固执 吝啬 暴躁 轻浮 粗鲁 嚣张 迟钝 野蛮 狂妄 庸俗 肮脏 胆小 小气 顽固 啰嗦 "
+        "邋遢 势利 草率 无知 残暴",
     ),
     "de": (
         "ehrlich fleißig großzügig geduldig tapfer gütig bescheiden witzig kreativ anständig",

@@ -2,6 +2,7 @@
 
     .venv-vllm/bin/python benchmarks/engines.py vllm      vLLM in process, on a small model with random weights
     .venv/bin/python benchmarks/engines.py openai         a server that answers after 50 ms
+    .venv/bin/python benchmarks/engines.py own            no model at all: what the product itself needs
 
 Both sides run in this process, in turns (bare, product, product, bare …), each on fresh prompts' caches and a fresh
 store. The ratio is bare time over product time: 1 means that the product costs nothing. The product's time holds all
@@ -29,7 +30,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_gnt.case import Case, Form, Subset
-from pytest_gnt.engines.protocol import Decoding, GenerationRequest, Generator
+from pytest_gnt.engines.chat_format import prompt_format
+from pytest_gnt.engines.protocol import Decoding, GenerationRequest, Generator, Reply
 from pytest_gnt.pipeline.executor import Executor
 from pytest_gnt.pipeline.store import Store
 from pytest_gnt.prompts.builder import PromptBuilder
@@ -211,6 +213,43 @@ def small_model(folder: Path) -> Path:
     return folder / "llama-4m"
 
 
+# --- the product's own work
+
+
+class Instant:
+    """Renders and tokenizes as a local engine does, and has the reply at once."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.form = prompt_format(tokenizer, "auto")
+        self.tokenizer = tokenizer
+
+    def context(self) -> dict[str, object]:
+        return {"backend": "instant"}
+
+    def generate(self, requests: Sequence[GenerationRequest]) -> Any:
+        for index, request in enumerate(requests):
+            tokens = self.tokenizer.encode(self.form.render(request.messages), add_special_tokens=False)
+            text = "<it> **NEUTRAL** [Chi presiede apre la seduta.]"
+            yield index, Reply(text=text, finish_reason="stop", prompt_tokens=len(tokens), completion_tokens=20)
+
+
+def bench_own(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Without any model: what is left is what the product does for each request beside the engine's work."""
+    from tests.tiny_models import save_tokenizer
+
+    cases = make_cases(arguments.n)
+    with tempfile.TemporaryDirectory() as folder:
+        engine = Instant(save_tokenizer(Path(folder)))
+        texts = [engine.form.render(translator(engine, 1).work(case).payload.messages) for case in cases]
+
+        def bare() -> int:
+            return len([engine.tokenizer.encode(text, add_special_tokens=False) for text in texts])
+
+        measured = in_turns(bare, product(engine, cases, 512), len(cases), arguments.rounds, lambda: None)
+    spent = measured["processor"]["product_s"] - measured["processor"]["bare_s"]
+    return {"engine": "none", **measured, "own_ms_a_request": round(1000 * spent / len(cases), 3), **versions()}
+
+
 # --- OpenAI-compatible server
 
 
@@ -316,6 +355,10 @@ def main() -> None:
     openai.set_defaults(run=bench_openai)
     openai.add_argument("-n", type=int, default=500)
     openai.add_argument("--rounds", type=int, default=5)
+    own = subparsers.add_parser("own")
+    own.set_defaults(run=bench_own)
+    own.add_argument("-n", type=int, default=1000)
+    own.add_argument("--rounds", type=int, default=5)
     subparsers.add_parser("serve").set_defaults(run=serve_stub)
     arguments = parser.parse_args()
     result = arguments.run(arguments)

@@ -2,10 +2,10 @@
 
     python benchmarks/translate.py [--model pkg:gemma3-270m] [--langs it,es] [--dtype bfloat16] [--turns 2]
 
-Both sides translate the shipped sample's sentences (24 a language, 4 shots, replies bound to the asked form, greedy) with
-the same weights in memory and one thread, in turns; CPU time counts, so that other programs on the machine matter
-less. The hand-written loop sorts the prompts by length, pads each batch on the left and calls ``generate`` with a logits
-processor over outlines-core's masks. The product's time holds all that a run does for a translation: rendering,
+Both sides translate the shipped sample's sentences (24 a language, 4 shots, replies bound to the asked form, greedy)
+with the same weights in memory and one thread, in turns; CPU time counts, so that other programs on the machine
+matter less. The hand-written loop sorts the prompts by length, pads each batch on the left and calls ``generate`` with
+a logits processor over outlines-core's masks. The product's time holds all that a run does for a translation: rendering,
 tokenizing, generating, storing and reading the reply. The ratio is loop over product: above 1 the product is faster.
 """
 
@@ -59,6 +59,13 @@ class GuideProcessor:
             scores[row].masked_fill_(~bits.view(-1)[: scores.shape[1]].bool(), float("-inf"))
         self.first = False
         return scores
+
+
+class Warm(CausalGenerator):
+    """Stays in memory between turns: loading is the same for both sides and not measured."""
+
+    def close(self) -> None:
+        """Keep the weights."""
 
 
 class PlainLoop:
@@ -135,9 +142,7 @@ def main() -> int:
     import torch
 
     torch.set_num_threads(options.threads)
-    generator = CausalGenerator(
-        options.model, dtype=options.dtype, device="cpu", batch_size=options.batch_size, progress=print
-    )
+    generator = Warm(options.model, dtype=options.dtype, device="cpu", batch_size=options.batch_size, progress=print)
     prompts = PromptBuilder(PromptConfig(configuration=options.prompt, shots=4, constraint="none"))
     decoding = Decoding(max_tokens=96)
     translator = PromptedTranslator(generator, prompts, decoding=decoding, batch_size=4 * options.batch_size)

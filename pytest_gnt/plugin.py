@@ -104,7 +104,9 @@ class _Record:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and hasattr(report, "gnt") and not hasattr(self.config, "workerinput"):
             _control(self.config).record(report)
-        elif str(report.when) == "???" and CONTROL in self.config.stash:  # xdist's report on a test that killed its worker
+        elif (
+            str(report.when) == "???" and CONTROL in self.config.stash
+        ):  # xdist's report on a test that killed its worker
             self.config.stash[CONTROL].crashed += 1
 
     @pytest.hookimpl(optionalhook=True)

@@ -30,6 +30,8 @@ class RunSettings(Table):
         update_baseline: store this run as the model's baseline; ``force`` even where numbers cannot be compared.
         gate: what makes a run with a baseline red: the gates (``aggregate``), each regressed case (``case``), each
             failing case (``off``). None is ``aggregate``.
+        repeats: how often system and judge are run on each case; the first run is the one that is reported, the others
+            tell how much results move by chance.
         max_cost: in the currency of the models' prices; the rest is unscored as not run, and another run goes on.
         report, store: where results lie; ``none`` writes no report.
         offline: no network: weights must be on this machine.
@@ -55,6 +57,7 @@ class RunSettings(Table):
     baselines: str = "baselines"
     update_baseline: Literal["merge", "force"] | None = None
     gate: Literal["aggregate", "case", "off"] | None = None
+    repeats: Annotated[int, Field(ge=1, le=20)] = 1
     max_cost: Annotated[float, Field(gt=0)] | None = None
     report: str = "gnt-report"
     store: str = ".gnt/store.sqlite"

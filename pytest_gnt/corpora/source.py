@@ -66,8 +66,8 @@ class CorpusLoader(Protocol):
     """Reads a corpus.
 
     Raises:
-        GntError: the corpus as a whole cannot be read (missing, empty, wrong columns, unknown encoding, files that do not
-            pair up); the message says what to do.
+        GntError: the corpus as a whole cannot be read (missing, empty, wrong columns, unknown encoding, files that do
+            not pair up); the message says what to do.
     """
 
     def __call__(self, source: CorpusSource) -> CorpusData: ...

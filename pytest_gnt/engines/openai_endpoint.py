@@ -157,14 +157,14 @@ def _query_transport(endpoint: Endpoint, limits: httpx2.Limits) -> httpx2.AsyncB
     """A transport that adds the query where no library logs it."""
     import httpx2
 
-    query = endpoint.query
-    assert query is not None
+    assert endpoint.query is not None
+    query = endpoint.query.reveal().encode()
 
     class QueryTransport(httpx2.AsyncHTTPTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             copy = httpx2.Request(
                 request.method,
-                request.url.copy_with(query=query.reveal().encode()),
+                request.url.copy_with(query=query),
                 headers=request.headers,
                 stream=request.stream,
                 extensions=request.extensions,

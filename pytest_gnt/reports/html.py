@@ -16,7 +16,15 @@ from pytest_gnt.reports.html_gaps import Gaps
 from pytest_gnt.reports.html_heat import heat_maps
 from pytest_gnt.reports.html_page import render, write_file
 from pytest_gnt.reports.html_rates import identity_panels, matrices, set_panels, weakest
-from pytest_gnt.reports.html_run import corrected_rows, judge_view, signature_rows, stage_rows, when
+from pytest_gnt.reports.html_run import (
+    corrected_rows,
+    judge_view,
+    notes_of,
+    signature_rows,
+    stage_rows,
+    usage_rows,
+    when,
+)
 from pytest_gnt.reports.html_verdict import discrepancies, gate_groups, gate_rows, time_text, verdict
 from pytest_gnt.verdicts.results import read_results, read_summary
 
@@ -95,6 +103,8 @@ def view(summary: dict[str, Any], run: Pass) -> dict[str, Any]:
         "corrected": corrected_rows(summary.get("corrected", ())),
         "signatures": signature_rows(summary["signature"]),
         "stages": stage_rows(summary["stages"]),
+        "notes": notes_of(summary),
+        "usage": usage_rows(summary.get("usage", ())),
         "time": time_text(summary),
         "finished": when(summary["finished"]),
         "compared": before is not None,

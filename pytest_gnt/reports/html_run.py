@@ -19,6 +19,18 @@ def signature_rows(signatures: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
+def notes_of(summary: Mapping[str, Any]) -> list[str]:
+    """What a reader of the run should know; with repeats, how far the runs agree."""
+    notes = [str(note) for note in summary.get("notes", ())]
+    repeats = summary.get("repeats")
+    if repeats:
+        notes.append(
+            f"run {repeats['runs']} times: {number(repeats['unstable'])} of {number(repeats['cases'])} decided tests "
+            f"were not decided alike each time; two runs disagree on {percent(repeats['rate'])} of them"
+        )
+    return notes
+
+
 def judge_view(judge: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The judge and how often it is right, where that was measured; None where nothing was judged."""
     if judge is None:
@@ -88,6 +100,18 @@ def stage_rows(stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             for row in stages
         ],
     }
+
+
+def usage_rows(usage: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What was sent to servers and received, by model, and its cost in the currency of the configured prices."""
+    return [
+        {
+            "model": str(row["model"]),
+            **{key: _count(row.get(key)) for key in ("requests", "prompt_tokens", "completion_tokens")},
+            "cost": "–" if row.get("cost") is None else number(row["cost"], 4),
+        }
+        for row in usage
+    ]
 
 
 def _count(value: Any) -> str:

@@ -12,7 +12,7 @@ from pytest_gnt.reports.html_baseline import Baseline, Before, changes_of, entry
 from pytest_gnt.reports.html_changed import changed_strata, totals
 from pytest_gnt.reports.html_page import write_file
 from pytest_gnt.reports.html_rates import identity_panels, set_panels
-from pytest_gnt.reports.html_run import corrected_rows, judge_view, when
+from pytest_gnt.reports.html_run import corrected_rows, judge_view, notes_of, usage_rows, when
 from pytest_gnt.reports.html_text import number, percent, shown, spoken
 from pytest_gnt.reports.html_verdict import gate_rows, time_text, verdict
 from pytest_gnt.verdicts.changes import ChangeKind
@@ -86,7 +86,7 @@ def lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
     yield from (f"- {escaped(reason)}" for reason in decided.reasons)
     yield ""
     yield _counts_line(summary)
-    yield from (f"\nNote: {escaped(note)}" for note in summary.get("notes", ()))
+    yield from (f"\nNote: {escaped(note)}" for note in notes_of(summary))
     yield from _judge_lines(summary["judge"])
     yield from _gate_lines(summary["gates"])
     if reading.before is not None or summary["baseline"]:
@@ -250,6 +250,11 @@ def _run_lines(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{number(corpus['refused'])} refused; {number(corpus['selected'])} cases selected"
         )
         yield from (f"  - refused {escaped(row)}" for row in corpus["refused_rows"])
+    for row in usage_rows(summary.get("usage", ())):
+        yield (
+            f"- {escaped(row['model'])}: {row['requests']} requests, {row['prompt_tokens']} tokens sent, "
+            f"{row['completion_tokens']} received, cost {row['cost']}"
+        )
     yield from (f"- signature of {escaped(corpus)}: {code(text)}" for corpus, text in summary["signature"].items())
     yield f"- made by {escaped(summary['product'])}"
 

@@ -21,6 +21,7 @@ def build_summary(
     incomplete: str | None,
     gates: Sequence[Mapping[str, Any]],
     baseline: Mapping[str, Any] | None,
+    repeats: Mapping[str, Any] | None,
     stored: Sequence[str],
 ) -> dict[str, Any]:
     """Put the summary together. ``about`` holds what the session knows: product, model, judge, corpora, signature."""
@@ -50,6 +51,7 @@ def build_summary(
         "stages": merged_stages(stages),
         "gates": list(gates),
         "baseline": baseline,
+        "repeats": repeats,
         "stored": list(stored),
     }
 

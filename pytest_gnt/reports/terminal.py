@@ -116,6 +116,12 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
     share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
     if share > max_unscored_rate:
         lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
+    repeats = summary["repeats"]
+    if repeats is not None:
+        lines.append(
+            f"run {repeats['runs']} times: {repeats['unstable']} of {repeats['cases']} decided tests were not decided "
+            f"alike each time; two runs disagree on {percent(repeats['rate'])} of them"
+        )
     lines += [f"note: {note}" for note in summary["notes"]]
     for row in summary["usage"]:
         cost = "" if row["cost"] is None else f", cost {row['cost']:.4f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from pytest_gnt.runner.gating import Comparison, gate_reports
 from pytest_gnt.runner.items import CaseItem
 from pytest_gnt.runner.pages import write_pages
 from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
+from pytest_gnt.verdicts.noise import FlipRate, flip_rate
 from pytest_gnt.verdicts.rates import Tally
-from pytest_gnt.verdicts.results import CaseResult
+from pytest_gnt.verdicts.results import CASES, CaseResult, Outcome, repeat_file
 
 if TYPE_CHECKING:
     from pytest_gnt.runner.session import GntSession
@@ -42,6 +44,7 @@ class Control:
         self.summary: dict[str, Any] | None = None
         self.empty = False
         self.tally: Tally | None = None
+        self.flips: FlipRate | None = None
         self.comparison = Comparison()
         self.crashed = 0
         self._expected: int | None = None
@@ -138,9 +141,18 @@ class Control:
         if self.tally is not None or self.recorder is None:
             return
         tally = Tally()
-        for row in write_lines(self.report_folder / "cases.jsonl", self.recorder.cases()):
-            tally.add(CaseResult.from_json(row))
+        runs: dict[tuple[str, str], list[Outcome]] = {}
+        for number in range(self.gnt.settings.repeats):
+            name = repeat_file(number) if number else CASES
+            for row in write_lines(self.report_folder / name, self.recorder.cases(number)):
+                result = CaseResult.from_json(row)
+                if not number:
+                    tally.add(result)
+                if self.gnt.settings.repeats > 1:
+                    for test, found in result.tests.items():
+                        runs.setdefault((result.id, test), []).append(found.outcome)
         self.tally = tally
+        self.flips = flip_rate(runs.values()) if runs else None
 
     def _about(self) -> dict[str, Any]:
         if not self.about:
@@ -167,6 +179,7 @@ class Control:
             incomplete=self.incomplete(session),
             gates=[gate.to_json() for gate in self.comparison.gates],
             baseline=self.comparison.about,
+            repeats=None if self.flips is None else {"runs": self.gnt.settings.repeats, **asdict(self.flips)},
             stored=[str(merge) for merge in self.comparison.merges],
         )
         write_json(self.report_folder / "report.json", self.summary)

@@ -17,7 +17,7 @@ from pytest_gnt.verdicts.baseline import Baseline, baseline_folder, list_baselin
 from pytest_gnt.verdicts.changes import ChangeKind, changes, count_changes
 from pytest_gnt.verdicts.comparability import differences, notes
 from pytest_gnt.verdicts.gates import GateResult, Verdict, evaluate
-from pytest_gnt.verdicts.results import CaseResult, read_results
+from pytest_gnt.verdicts.results import CaseResult, read_results, repeat_file
 from pytest_gnt.verdicts.update import Merge, update_baseline
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ class Gating:
             gate_settings(self._gnt),
             partial=partial,
             incomparable=blocked,
+            repeats=[read_results(folder, repeat_file(number)) for number in range(1, self._gnt.settings.repeats)],
         )
         return Comparison(gates=gates, about=self._about(folder, about, partial))
 

@@ -12,6 +12,7 @@ from pytest_gnt.suite import Selection
 
 if TYPE_CHECKING:
     from pytest_gnt.case import Case
+    from pytest_gnt.pipeline.stages import Book
     from pytest_gnt.runner.session import GntSession
 
 
@@ -45,11 +46,9 @@ class CaseItem(pytest.Item):
         # Imported here: collecting must not load what only a run needs; after the first case it is a dictionary look-up.
         from pytest_gnt.verdicts.assertions import Unscored
 
-        arguments: dict[str, Any] = {name: self.gnt.evidence(self.case, name) for name in self.selection.evidence}
-        if self.selection.wants_case:
-            arguments["case"] = self.case
+        book = self.gnt.books()[0]
         try:
-            self.function(**arguments)
+            self.decide(book)
         except Unscored as undecided:
             self.result = {"outcome": "unscored", "reason": str(undecided.reason), "message": undecided.detail}
             raise pytest.skip.Exception(str(undecided), _use_item_location=True) from None
@@ -57,6 +56,20 @@ class CaseItem(pytest.Item):
             self.result = {"outcome": "failed", "reason": None, "message": str(failure)}
             raise
         self.result = {"outcome": "passed", "reason": None, "message": ""}
+
+    def decide(self, book: Book) -> None:
+        """Call the suite's function with the evidence of one run."""
+        arguments: dict[str, Any] = {name: book.get(self.case, name) for name in self.selection.evidence}
+        if self.selection.wants_case:
+            arguments["case"] = self.case
+        self.function(**arguments)
+
+    def evidence(self, book: Book) -> dict[str, dict[str, Any]]:
+        """What the test rested on, as plain builtins: its own evidence and the translation behind it."""
+        from pytest_gnt.verdicts.results import evidence_fields
+
+        wanted = {"translation", *self.selection.evidence}
+        return {kind: evidence_fields(found) for kind, found in book.find(self.case).items() if kind in wanted}
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The message alone for a failed assertion on evidence: source and phrases say more than a traceback."""
@@ -87,6 +100,20 @@ def make_items(
     return items
 
 
+def _repeat(item: CaseItem, book: Book) -> dict[str, Any]:
+    """Outcome and evidence of the same test in another run of the system."""
+    from pytest_gnt.verdicts.assertions import Unscored
+
+    outcome: dict[str, Any] = {"outcome": "passed", "reason": None, "message": ""}
+    try:
+        item.decide(book)
+    except Unscored as undecided:
+        outcome = {"outcome": "unscored", "reason": str(undecided.reason), "message": undecided.detail}
+    except Exception as failure:  # the suite's own faults were reported with the first run
+        outcome = {"outcome": "failed", "reason": None, "message": str(failure)}
+    return {**outcome, "evidence": item.evidence(book)}
+
+
 _MARK = pytest.mark.gnt.mark
 
 
@@ -105,11 +132,12 @@ def attach(item: CaseItem, report: pytest.TestReport) -> None:
 
     An error in the suite's own code is a failure with its traceback as message.
     """
-    from pytest_gnt.verdicts.results import case_fields, evidence_fields
+    from pytest_gnt.verdicts.results import case_fields
 
     outcome = item.result or {"outcome": "failed", "reason": None, "message": report.longreprtext}
-    evidence = {kind: evidence_fields(found) for kind, found in item.gnt.known(item).items()}
-    result = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": evidence}
+    book, *repeats = item.gnt.books()
+    result = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": item.evidence(book)}
+    result["repeats"] = [_repeat(item, again) for again in repeats]
     change = item.gnt.gating.change(item.case.id, item.test_name, result)
     result["change"] = change and str(change)
     report.gnt = result  # type: ignore[attr-defined]

@@ -49,6 +49,12 @@ def add_options(parser: pytest.Parser) -> None:
     )
     add("gate", metavar="aggregate|case|off", help="what makes a run red against a baseline")
     add("max-unscored-rate", metavar="R", type=float, help="share of undecided tests that makes the run red")
+    add(
+        "repeats",
+        metavar="K",
+        type=int,
+        help="run system and judge K times to measure run-to-run noise; gates widen by it",
+    )
     add("max-cost", metavar="X", type=float, help="stop asking servers with a configured price once this much is spent")
     add("report", metavar="DIR|none", help="where the results are written (default: gnt-report)")
     add("store", metavar="PATH", help="result store (default: .gnt/store.sqlite)")

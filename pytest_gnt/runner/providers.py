@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_gnt.config.files import did_you_mean
 from pytest_gnt.errors import GntError
 from pytest_gnt.pipeline.executor import Executor, Progress
+from pytest_gnt.pipeline.repeats import repeated
 from pytest_gnt.pipeline.stages import AttitudeStage, Stages, gather
 from pytest_gnt.pipeline.store import Store
 from pytest_gnt.runner.judges import KINDS, JudgeSetup, about_judge, after_judging, set_up_judge, signature_part
@@ -48,6 +49,7 @@ def run_stages(gnt: GntSession, items: Sequence[CaseItem], progress: Progress) -
     executor = Executor(Store(gnt.store_path, run=gnt.run_id), progress)
     try:
         gnt.book = gather(executor, stages, needs)
+        gnt.repeats = [gather(executor, repeated(stages, repeat), needs) for repeat in range(1, gnt.settings.repeats)]
         gnt.attitude_about = about_attitude(gnt, stages.attitude)
         after_judging(gnt, judge)
     finally:

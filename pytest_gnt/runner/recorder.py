@@ -47,14 +47,14 @@ class Recorder:
                 f"the report folder {self.folder} cannot be written: {error.strerror}. Choose another --gnt-report."
             ) from error
 
-    def cases(self) -> Iterator[dict[str, Any]]:
-        """One record a case, in order of case id, evidence and tests merged."""
+    def cases(self, repeat: int = 0) -> Iterator[dict[str, Any]]:
+        """One record a case, in order of case id, evidence and tests merged; of the run itself, or of a repeat of it."""
         if self._stream is None:
             return
         self._stream.flush()
         self._places.sort()
         for _, places in groupby(self._places, key=lambda place: place[0]):
-            yield _merged(self._read(position) for _, _, position in places)
+            yield _merged(_of(self._read(position), repeat) for _, _, position in places)
 
     def _read(self, position: int) -> dict[str, Any]:
         if self._stream is None:
@@ -69,6 +69,10 @@ class Recorder:
             self._stream.close()
             self._stream = None
             (self.folder / PARTIAL).unlink(missing_ok=True)
+
+
+def _of(row: dict[str, Any], repeat: int) -> dict[str, Any]:
+    return row | row["repeats"][repeat - 1] if repeat else row
 
 
 def _merged(rows: Iterator[dict[str, Any]]) -> dict[str, Any]:

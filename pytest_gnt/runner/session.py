@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_gnt.config import Config, RunSettings
     from pytest_gnt.corpora.source import CorpusData
     from pytest_gnt.engines.protocol import Generator
-    from pytest_gnt.evidence import Evidence
     from pytest_gnt.pipeline.executor import Progress, StageCount
     from pytest_gnt.pipeline.stages import Book
     from pytest_gnt.runner.gating import Gating
@@ -42,6 +41,7 @@ class GntSession:
         self.config = config
         self.failure: GntError | None = None
         self.book: Book | None = None
+        self.repeats: list[Book] = []
         self.counts: list[StageCount] = []
         self.parts: dict[str, str] = {}
         self.corpus_parts: dict[str, dict[str, str]] = {}
@@ -196,18 +196,15 @@ class GntSession:
         except GntError as error:
             raise pytest.UsageError(str(error)) from error
 
-    def evidence(self, case: Case, kind: str) -> Evidence:
-        """The evidence of one kind for one case; it was computed by `prepare`."""
+    def books(self) -> list[Book]:
+        """The evidence that `prepare` computed: the run's own, then that of its repeats.
+
+        Raises:
+            RuntimeError: the stages have not run.
+        """
         if self.book is None:
             raise RuntimeError("the stages have not run")
-        return self.book.get(case, kind)
-
-    def known(self, item: CaseItem) -> dict[str, Evidence]:
-        """What a test rested on: its own evidence and the translation behind it."""
-        if self.book is None:
-            return {}
-        wanted = {"translation", *item.selection.evidence}
-        return {kind: found for kind, found in self.book.find(item.case).items() if kind in wanted}
+        return [self.book, *self.repeats]
 
     def header(self) -> list[str]:
         """Lines for pytest's header."""

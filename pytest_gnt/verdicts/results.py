@@ -148,15 +148,23 @@ def evidence_fields(evidence: Evidence) -> dict[str, Any]:
     return own | common
 
 
-def read_results(folder: Path) -> Iterator[CaseResult]:
+CASES = "cases.jsonl"
+
+
+def repeat_file(repeat: int) -> str:
+    """Name of the file with the records of a repeat of the run, counted from 1."""
+    return f"cases.repeat-{repeat}.jsonl"
+
+
+def read_results(folder: Path, name: str = CASES) -> Iterator[CaseResult]:
     """The case records of a report folder, in order of case id.
 
     Raises:
         GntError: the folder holds no finished run, or a line cannot be read (named by its number).
     """
-    path = folder / "cases.jsonl"
+    path = folder / name
     if not path.is_file():
-        raise GntError(f"{folder} is not a report folder: it holds no cases.jsonl. Give the folder of --gnt-report.")
+        raise GntError(f"{folder} is not a report folder: it holds no {name}. Give the folder of --gnt-report.")
     with path.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):
             try:

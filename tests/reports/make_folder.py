@@ -93,6 +93,7 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
         incomplete=recipe.incomplete,
         gates=recipe.gates,
         baseline=None,
+        repeats=None,
         stored=(),
     )
     summary |= {"finished": "2026-03-02T09:58:11+00:00", **changed}

@@ -124,6 +124,9 @@ def about_run(version: int, judge: bool, cases: Mapping[str, int]) -> dict[str, 
             "name": "recorded",
             "calibration": [{"lang": "zh", "auc": 0.93, "zero": 0.1, "unit": 1.0, "n": 60}],
         },
+        "usage": [
+            {"model": "judge-server", "requests": 96, "prompt_tokens": 41_000, "completion_tokens": 5200, "cost": 0.31}
+        ],
         "notes": ["the invented system has no version"],
         "signature": {
             name: f"gnt:0.1.0|corpus:{name}@1f3a90c2|model:demo-v{version}|prompt:G+S/4@77ab|decoding:greedy|"

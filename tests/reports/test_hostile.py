@@ -80,6 +80,7 @@ def strange_summary(folder: Path, text: str) -> None:
         gates=[gate, gate | {"verdict": "fail"}],
         incomplete_why=text,
         notes=[text],
+        usage=[{"model": text, "requests": 1, "prompt_tokens": 1, "completion_tokens": 1, "cost": None}],
         complete=False,
         keywords=[{"corpus": text, "lang": text, "identity": text, "words": [{"word": text, "count": 2, "others": 1}]}],
         baseline=baseline,

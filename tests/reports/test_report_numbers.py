@@ -17,7 +17,7 @@ from pytest_gnt.reports.html_coherence import NOT_JUDGED, Coherence
 from pytest_gnt.reports.html_gaps import Gaps
 from pytest_gnt.reports.html_heat import heat_maps
 from pytest_gnt.reports.html_rates import identity_panels, matrices, set_panels, weakest
-from pytest_gnt.reports.html_run import corrected_rows, judge_view, stage_rows, when
+from pytest_gnt.reports.html_run import corrected_rows, judge_view, notes_of, stage_rows, usage_rows, when
 from pytest_gnt.reports.html_text import duration, fragment, number, percent, shown, spoken
 from pytest_gnt.verdicts.rates import tally
 from pytest_gnt.verdicts.results import CaseResult, read_results, read_summary
@@ -224,6 +224,12 @@ def test_the_judge_and_the_stages() -> None:
     assert table["columns"] == ["requested", "stored", "computed", "failed", "tokens"]
     assert table["rows"][0]["cells"] == ["5", "1", "4", "–", "1,234"]
     assert table["rows"][0]["pace"] == "2.0/s"
+    usage = {"model": "m", "requests": 1200, "prompt_tokens": 3, "completion_tokens": 4, "cost": 0.5}
+    assert usage_rows([usage])[0]["requests"] == "1,200"
+    assert [row["cost"] for row in usage_rows([usage, usage | {"cost": None}])] == ["0.5000", "–"]
+    repeats = {"runs": 3, "unstable": 12, "cases": 1000, "rate": 0.008}
+    assert "two runs disagree on 0.8%" in notes_of({"notes": ["a"], "repeats": repeats})[1]
+    assert notes_of({"notes": ["a"], "repeats": None}) == ["a"]
     none = corrected_rows(
         [
             {
