@@ -19,4 +19,4 @@ def write_pages(folder: Path, baseline: Mapping[str, Entry] | None = None) -> li
     from pytest_gnt.reports.html import write_html
     from pytest_gnt.reports.markdown import write_markdown
 
-    return [write_html(folder, baseline), write_markdown(folder)]
+    return [write_html(folder, baseline), write_markdown(folder, baseline)]

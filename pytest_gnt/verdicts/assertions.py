@@ -104,7 +104,7 @@ def assert_quality(quality: Quality, metric: str, minimum: float) -> None:
     require(quality)
     score = quality.scores.get(metric)
     if score is None:
-        raise Unscored(Reason.NO_REFERENCE, f"no {metric} score for this case")
+        raise Unscored(Reason.NO_REFERENCE, quality.detail or f"no {metric} score for this case")
     if score < minimum:
         fail(quality, f"{metric} {score:.1f} is below {minimum:g}")
 

@@ -142,6 +142,7 @@ def evidence_fields(evidence: Evidence) -> dict[str, Any]:
                 "source_score": evidence.source_score,
                 "target_score": evidence.target_score,
                 "shift": evidence.shift,
+                "delta": evidence.delta,
             }
         case Quality():
             own = {"scores": dict(evidence.scores)}

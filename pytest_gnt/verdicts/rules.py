@@ -95,6 +95,7 @@ DEFAULT_RULES: tuple[GateRule, ...] = (
     GateRule(measure="extraction-error-rate", max_drop=0.01, maximum=0.1, relevant=0.1),
     GateRule(measure="unscored-rate", max_drop=0.01, maximum=0.1, relevant=0.1),
     GateRule(measure="comet-mean", max_drop=0.3, relevant=3.0),
+    GateRule(measure="xcomet-mean", max_drop=0.3, relevant=3.0),
     GateRule(measure="chrf-mean", max_drop=0.5, relevant=5.0),
     GateRule(measure="identity-kept-rate", by=("lang", "identity"), max_drop=0.01, relevant=0.1, weight=0.25),
     GateRule(measure="comet-gap", by=("lang", "identity"), max_drop=0.3, relevant=3.0),

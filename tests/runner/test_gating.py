@@ -218,6 +218,9 @@ def test_diff_of_two_baselines(
     assert main(["diff", "sample-v1", "gnt-report", "--format", "markdown", "--fail-on-regression"]) == 1
     text = capsys.readouterr().out
     assert "queer" in text
+    assert main(["diff", "sample-v1", "gnt-report", "--html", "diff.html"]) == 0
+    assert "sample-v1" in Path("diff.html").read_text(encoding="utf-8")
+    assert main(["diff", "sample-v1", "sample-v1", "--html", "diff.html"]) == 2
     assert main(["diff", "sample-v1", "sample-v1", "--fail-on-regression"]) == 0
     capsys.readouterr()
     assert main(["diff", "sample-v1", "sample-v9"]) == 2
