@@ -11,6 +11,7 @@ from pytest_gnt.pipeline.store import Store
 from pytest_gnt.work import Answer, JsonObject, Provider, Work
 
 POLL_SECONDS = 0.2
+COMMIT_SECONDS = 2.0
 
 SubjectT = TypeVar("SubjectT")
 EvidenceT = TypeVar("EvidenceT")
@@ -103,14 +104,20 @@ class Executor:
     def _batch(
         self, provider: Provider[Any, Any], batch: Sequence[Work], advance: Callable[[int], None]
     ) -> dict[str, JsonObject]:
-        """Compute one leased batch and commit it; what was done before an error or an interrupt is committed too."""
+        """Compute one leased batch and commit it, bit by bit where it is slow; after an error or an interrupt too."""
         done: dict[int, Answer] = {}
+        fresh: list[tuple[Work, Answer]] = []
+        committed = time.monotonic()
         try:
             for index, answer in provider.run(batch):
                 done[index] = answer
+                fresh.append((batch[index], answer))
                 advance(1)
+                if time.monotonic() - committed > COMMIT_SECONDS:
+                    self.store.commit(provider.stage, fresh)
+                    fresh, committed = [], time.monotonic()
         finally:
-            self.store.commit(provider.stage, [(batch[index], answer) for index, answer in done.items()])
+            self.store.commit(provider.stage, fresh)
         missing = len(batch) - len(done)
         if missing:
             raise AssertionError(
