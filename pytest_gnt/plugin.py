@@ -6,6 +6,7 @@ and does nothing until a run has cases of ours or an option of ours.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,10 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        from pytest_gnt.engines.gpu_share import take_share
+
+        take_share(os.environ)  # before anything touches a GPU
     config.addinivalue_line("markers", "gnt: a test on one case of a translation corpus (pytest-gnt)")
     if given(config):
         _session(config).check_settings()

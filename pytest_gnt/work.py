@@ -82,9 +82,9 @@ EvidenceT = TypeVar("EvidenceT", covariant=True)
 class Provider(Protocol[SubjectT, EvidenceT]):
     """A source of evidence.
 
-    Invariants: ``work`` and ``read`` are cheap, deterministic and need no weights; ``work`` is a function of the subject
-    and the configuration alone. ``run`` yields each index of ``works`` exactly once, in any order, and does not depend on
-    the order or size of the batch; it raises `GntError` only when nothing further can be computed at all.
+    Invariants: ``work`` and ``read`` are cheap, deterministic and need no weights; ``work`` is a function of the
+    subject and the configuration alone. ``run`` yields each index of ``works`` exactly once, in any order, and does not
+    depend on the order or size of the batch; it raises `GntError` only when nothing further can be computed at all.
     ``batch_size`` is how many pieces of work one commit covers.
     """
 

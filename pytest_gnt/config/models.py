@@ -166,13 +166,14 @@ class JudgeSettings(Table):
 
 
 class AttitudeSettings(Table):
-    """An attitude model: ``recorded`` (a table of word scores) or ``transformers`` (a causal model).
+    """An attitude model: ``recorded`` (a table of word scores), or a causal model: run by ``transformers`` or ``vllm``,
+    or behind an OpenAI-compatible server with log-probabilities (``openai``).
 
     With ``calibrate`` scores are put on a scale of their own in each language: 0 is the midpoint between the shipped
     plainly kind and plainly harsh words, 1 and -1 are the means of the two. Without it they are the paper's raw scores.
     """
 
-    kind: Literal["recorded", "transformers", "openai"]
+    kind: Literal["recorded", "transformers", "vllm", "openai"]
     model: str | None = None
     path: str | None = None
     base_url: str | None = None

@@ -130,8 +130,8 @@ class Seq2SeqEngine:
                 dtype=self._dtype,
                 progress=self._progress,
             )
-            # MarianMT's settings force an end token at the limit, which would hide that a reply was cut. None in a call's
-            # settings counts as "not set", so it has to go from the model's own.
+            # MarianMT's settings force an end token at the limit, which would hide that a reply was cut. None in a
+            # call's settings counts as "not set", so it has to go from the model's own.
             self._checkpoint.model.generation_config.forced_eos_token_id = None
         return self._checkpoint
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+
 from pytest_gnt.case import Case
 from pytest_gnt.corpora.attitude_words import renderings
 from pytest_gnt.evidence import Attitude, Reason, Translation
@@ -30,9 +31,9 @@ class Attitudes:
 
     Args:
         scorer: the attitude model, as a provider of word scores.
-        calibrated: put the scores of each language on a scale on which 0 is the midpoint between plainly kind and plainly
-            harsh words, and 1 and -1 are the means of the two, so that ``delta`` means the same for every model. Raw
-            scores differ in size by model and lean towards one answer.
+        calibrated: put the scores of each language on a scale on which 0 is the midpoint between plainly kind and
+            plainly harsh words, and 1 and -1 are the means of the two, so that ``delta`` means the same for every
+            model. Raw scores differ in size by model and lean towards one answer.
         delta: a word is kind above, harsh below this score.
     """
 
@@ -84,7 +85,8 @@ class Attitudes:
         if calibration is None or score.score is None:
             return score
         if calibration.auc < MIN_AUC:
-            detail = f"the attitude model tells kind from harsh words of {score.lang!r} in {calibration.auc:.0%} of pairs only"
+            share = f"{calibration.auc:.0%}"
+            detail = f"the attitude model tells kind from harsh words of {score.lang!r} in only {share} of pairs"
             return WordScore(score.lang, score.word, None, Reason.UNDECIDED, detail)
         return replace(score, score=(score.score - calibration.zero) / unit_of(calibration))
 

@@ -30,7 +30,7 @@ class Repeated:
         return Work(self._context(inner.context), inner.input, payload)
 
     def _context(self, inner: Context) -> Context:
-        # Keyed by identity: a provider shares one context among many requests. It is kept, so that its id stays its own.
+        # Keyed by identity: a provider shares one context among many requests. It is kept, so its id stays its own.
         if id(inner) not in self._contexts:
             self._contexts[id(inner)] = (inner, Context({**inner.data, "repeat": self._repeat}))
         return self._contexts[id(inner)][1]

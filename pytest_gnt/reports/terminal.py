@@ -52,7 +52,9 @@ def print_gates(terminal: pytest.TerminalReporter, summary: Mapping[str, Any]) -
         terminal.line("")
         changes = ", ".join(f"{count} {kind}" for kind, count in baseline["changes"].items() if count)
         terminal.line(f"against baseline {baseline['name']}: {changes}")
-        for text in (*baseline["differences"], *baseline["notes"]):
+        for text in baseline["differences"]:
+            terminal.line(f"  RED: cannot be compared: {text}; run as the baseline was, or store a new one", red=True)
+        for text in baseline["notes"]:
             terminal.line(f"  {text}", yellow=True)
     gates = summary["gates"]
     if not gates:
@@ -83,9 +85,8 @@ def attitude_lines(attitude: Mapping[str, Any] | None) -> list[str]:
         return []
     lines = [f"attitude   {attitude['name']}"]
     for row in attitude["calibration"]:
-        lines.append(
-            f"           {row['lang']}: tells kind from harsh in {percent(row['auc'])} of pairs of {row['n']} plain words"
-        )
+        share = percent(row["auc"])
+        lines.append(f"           {row['lang']}: tells kind from harsh in {share} of pairs of {row['n']} plain words")
     return lines if attitude["calibration"] else [lines[0] + " (raw scores, not calibrated)"]
 
 

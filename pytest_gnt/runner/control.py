@@ -116,7 +116,9 @@ class Control:
         try:
             self._sort()
             if self.incomplete(session) is None:
-                self.comparison = self.gnt.gating.compare(self.report_folder, self._about(), partial=self._partial())
+                self.comparison = self.gnt.gating.compare(
+                    self.report_folder, self._about(), partial=self._about()["partial"]
+                )
         except (GntError, OSError) as error:
             self.failure = str(error)
             return
@@ -159,10 +161,6 @@ class Control:
             self.about = self.gnt.about()
         return self.about
 
-    def _partial(self) -> bool:
-        """Whether the run was filtered or sampled."""
-        return any(row["selected"] < row["cases"] for row in self._about()["corpora"])
-
     def _write(self, session: pytest.Session) -> None:
         from pytest_gnt.reports.junit import add_properties
         from pytest_gnt.reports.summary import build_summary
@@ -189,9 +187,12 @@ class Control:
         write_pages(self.report_folder, entries or None)
 
     def _decide(self, session: pytest.Session, tally: Tally) -> None:
-        """Fail closed: a run that could decide too little is red, whatever the rest says."""
+        """Fail closed: a run that could decide too little, or not be compared, is red, whatever the rest says."""
         share = tally.outcomes["unscored"] / tally.tests if tally.tests else 0.0
-        if share > self.gnt.settings.max_unscored_rate and session.exitstatus == pytest.ExitCode.OK:
+        baseline = self.comparison.about
+        undecided = share > self.gnt.settings.max_unscored_rate
+        other = baseline is not None and not baseline["comparable"]
+        if (undecided or other) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def incomplete(self, session: pytest.Session) -> str | None:

@@ -43,7 +43,7 @@ class CaseItem(pytest.Item):
         return self.function.__name__
 
     def runtest(self) -> None:
-        # Imported here: collecting must not load what only a run needs; after the first case it is a dictionary look-up.
+        # Imported here: collecting must not load what only a run needs; later it is a dictionary look-up.
         from pytest_gnt.verdicts.assertions import Unscored
 
         book = self.gnt.books()[0]
@@ -97,6 +97,7 @@ def make_items(
         item.own_markers.extend(marks)
         item.own_markers.append(_MARK)
         items.append(item)
+    gnt.made += len(items)
     return items
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_gnt.config import VllmModel
 from pytest_gnt.config.files import did_you_mean
 from pytest_gnt.errors import GntError
 from pytest_gnt.pipeline.executor import Executor, Progress
@@ -17,7 +18,9 @@ from pytest_gnt.work import Provider, digest
 
 if TYPE_CHECKING:
     from pytest_gnt.case import Case
+    from pytest_gnt.config import AttitudeSettings
     from pytest_gnt.evidence import Judgement, Quality, Translation
+    from pytest_gnt.metrics.attitude import AttitudeScorer, RecordedScorer
     from pytest_gnt.pipeline.attitudes import Attitudes
     from pytest_gnt.runner.items import CaseItem
     from pytest_gnt.runner.session import GntSession
@@ -120,25 +123,32 @@ def make_attitudes(gnt: GntSession) -> Attitudes | None:
     from pytest_gnt.pipeline.attitudes import Attitudes
 
     attitude = gnt.files.attitude_model(name)
-    scorer: Any
-    if attitude.kind == "recorded":
-        from pytest_gnt.metrics.attitude import RecordedScorer
-
-        if attitude.path is None:
-            raise GntError(f'attitude model {name!r}: kind recorded needs path = "…"')
-        scorer = RecordedScorer(gnt.files.path(attitude.path))
-    elif attitude.kind == "transformers":
-        from pytest_gnt.engines.transformers_scorer import CausalScorer
-        from pytest_gnt.metrics.attitude import AttitudeScorer
-
-        if attitude.model is None:
-            raise GntError(f'attitude model {name!r}: kind transformers needs model = "…"')
-        scorer = AttitudeScorer(CausalScorer(attitude.model, device=attitude.device, batch_size=attitude.batch_size))
-    else:
-        raise GntError(f"attitude model {name!r}: kind {attitude.kind} is not part of this version")
+    scorer = _word_scorer(gnt, name, attitude)
     scale = "calibrated" if attitude.calibrate else "raw"
     gnt.parts["attitude"] = f"{name}@{digest(scorer.context())[:DIGITS]}.{scale}.d{settings.delta:g}"
     return Attitudes(scorer, calibrated=attitude.calibrate, delta=settings.delta)
+
+
+def _word_scorer(gnt: GntSession, name: str, settings: AttitudeSettings) -> RecordedScorer | AttitudeScorer:
+    from pytest_gnt.metrics.attitude import AttitudeScorer, RecordedScorer
+
+    if settings.kind == "recorded":
+        if settings.path is None:
+            raise GntError(f'attitude model {name!r}: kind recorded needs path = "…"')
+        return RecordedScorer(gnt.files.path(settings.path))
+    if settings.model is None:
+        raise GntError(f'attitude model {name!r}: kind {settings.kind} needs model = "…"')
+    if settings.kind == "transformers":
+        from pytest_gnt.engines.transformers_scorer import CausalScorer
+
+        return AttitudeScorer(CausalScorer(settings.model, device=settings.device, batch_size=settings.batch_size))
+    if settings.kind == "vllm":
+        from pytest_gnt.engines.vllm_scorer import VllmScorer
+
+        return AttitudeScorer(VllmScorer(VllmModel(model=settings.model, dtype="float32")))
+    from pytest_gnt.engines.openai_server import OpenAIScorer
+
+    return AttitudeScorer(OpenAIScorer(settings.model, base_url=settings.base_url, api_key_env=settings.api_key_env))
 
 
 def about_attitude(gnt: GntSession, stage: AttitudeStage | None) -> dict[str, Any] | None:

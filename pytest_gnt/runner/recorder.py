@@ -48,7 +48,7 @@ class Recorder:
             ) from error
 
     def cases(self, repeat: int = 0) -> Iterator[dict[str, Any]]:
-        """One record a case, in order of case id, evidence and tests merged; of the run itself, or of a repeat of it."""
+        """One record a case, in order of case id, evidence and tests merged; of the run itself or of a repeat."""
         if self._stream is None:
             return
         self._stream.flush()

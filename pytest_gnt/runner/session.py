@@ -40,6 +40,8 @@ class GntSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.failure: GntError | None = None
+        self.made = 0
+        self.selected = 0
         self.book: Book | None = None
         self.repeats: list[Book] = []
         self.counts: list[StageCount] = []
@@ -187,6 +189,7 @@ class GntSession:
         """
         from pytest_gnt.runner.providers import run_stages
 
+        self.selected = len(items)
         for item in items:
             self._selected.setdefault(item.case.corpus, set()).add(item.case.id)
             self.kinds.setdefault(item.case.corpus, set()).update(item.selection.evidence)
@@ -251,7 +254,8 @@ class GntSession:
                 )
                 for data in self.corpora
             },
-            "corpora": [self._corpus_row(data) for data in self.corpora],
+            "corpora": (rows := [self._corpus_row(data) for data in self.corpora]),
+            "partial": self.selected < self.made or any(row["selected"] < row["cases"] for row in rows),
         }
 
     def _engine_notes(self) -> list[str]:

@@ -69,7 +69,7 @@ def test_a_worse_version_is_red_on_exactly_the_planted_regressions(
     assert len(dropped) == 8
     failed = {
         case.get("name")
-        for case in ET.parse(pytester.path / "j.xml").getroot().iter("testcase")  # noqa: S314 - written by the run above
+        for case in ET.parse(pytester.path / "j.xml").getroot().iter("testcase")
         if case.find("failure") is not None and "gate" not in str(case.get("classname"))
     }
     identities = {name for name in failed if name and name.startswith("test_identity_is_kept")}
@@ -149,6 +149,20 @@ def test_other_sentences_are_not_compared(house: House) -> None:
     assert house.run().ret == 0
 
 
+def test_another_judge_cannot_be_compared_and_is_red(house: House) -> None:
+    assert house.run("--gnt-update-baseline").ret == 0
+    assert house.run().ret == 0
+    result = house.run("--gnt-judge=none", "--gnt-max-unscored-rate=1", "-k", "test_neutral")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "cannot be compared: the judge differs" in result.stdout.str()
+
+
+def test_one_function_of_a_suite_is_a_partial_run(house: House) -> None:
+    assert house.run("--gnt-update-baseline").ret == 0
+    result = house.run("test_house.py::test_neutral")
+    assert result.ret == 0, result.stdout.str()
+
+
 def test_gates_are_configured_in_the_file(house: House) -> None:
     text = (house.path / "gnt.toml").read_text()
     house.write("gnt.toml", text + "\n[gates.set-n-accuracy]\nminimum = 0.9\nmin_n = 1\n")
@@ -185,7 +199,8 @@ def test_two_versions_of_a_commercial_product_on_winomt(pytester: pytest.Pyteste
     )
     pytester.makepyfile(
         test_winomt="from pytest_gnt import assert_correctly_gendered, cases\n\n"
-        '@cases("winomt", sets=["Set-G"])\ndef test_gender_is_kept(judgement):\n    assert_correctly_gendered(judgement)\n'
+        '@cases("winomt", sets=["Set-G"])\ndef test_gender_is_kept(judgement):\n'
+        "    assert_correctly_gendered(judgement)\n"
     )
 
     def run(*arguments: str) -> pytest.RunResult:

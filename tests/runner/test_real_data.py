@@ -132,7 +132,8 @@ def test_two_commercial_systems_on_winomt(pytester: pytest.Pytester, shared_data
     )
     pytester.makepyfile(
         test_winomt="from pytest_gnt import assert_correctly_gendered, cases\n\n"
-        '@cases("winomt", sets=["Set-G"])\ndef test_gender_is_kept(judgement):\n    assert_correctly_gendered(judgement)\n'
+        '@cases("winomt", sets=["Set-G"])\ndef test_gender_is_kept(judgement):\n'
+        "    assert_correctly_gendered(judgement)\n"
     )
     rates = {}
     for system in ("aws", "google"):

@@ -1,4 +1,4 @@
-"""A system behind a server, through the whole command line: cost limit, resuming, secrets, a server that is not there."""
+"""A system behind a server, through the command line: cost limit, resuming, secrets, a server that is not there."""
 
 from __future__ import annotations
 
