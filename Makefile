@@ -41,7 +41,7 @@ demo: $(VENV)/.demo
 	@$(PY) scripts/demo.py
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n 2 tests
+	$(PY) -m pytest -n 2 --dist worksteal tests
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check .

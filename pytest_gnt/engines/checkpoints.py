@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_gnt.engines.devices import wait_without_spinning
 from pytest_gnt.engines.weights import Progress, Weights, require, resolve
 from pytest_gnt.errors import EngineFailure
 
@@ -55,6 +56,7 @@ def load(ref: str, *, auto_class: str, device: str, dtype: str, progress: Progre
     Raises:
         GntError: something is missing; EngineFailure: the checkpoint cannot be loaded.
     """
+    wait_without_spinning()
     require("torch", "transformers", f"model {ref!r}")
     require("transformers", "transformers", f"model {ref!r}")
     weights = resolve(ref, progress)

@@ -29,6 +29,7 @@ def gate_settings(gnt: GntSession) -> GateSettings:
     if not isinstance(alpha, float) or not 0 < alpha < 1:
         raise GntError(f"[gates] alpha: a number between 0 and 1 is needed, got {alpha!r}")
     rules = {rule.measure: rule for rule in DEFAULT_RULES}
+    rules["unscored-rate"] = replace(rules["unscored-rate"], maximum=gnt.settings.max_unscored_rate)
     for measure, own in table.items():
         if not isinstance(own, dict):
             raise GntError(

@@ -141,7 +141,7 @@ class Gating:
         """
         if self.mode == "update":
             return Comparison(merges=[self._update(folder, about, row) for row in about["corpora"] if row["selected"]])
-        if self._gnt.settings.gate == "off":
+        if self._gnt.settings.gate == "off" or not (self.baselines or self._gnt.files.gates):
             return Comparison()
         blocked = self._blocked(about)
         gates = evaluate(

@@ -283,6 +283,19 @@ def test_number_formats(given: str, device: str, name: str) -> None:
     assert pick_dtype(given, device) == name
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_idle_threads_sleep_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
+) -> None:
+    from pytest_gnt.engines.devices import wait_without_spinning
+
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_WAIT_POLICY", given)
+    wait_without_spinning()
+    assert os.environ["OMP_WAIT_POLICY"] == expected
+
+
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     from pytest_gnt.engines import devices
 
