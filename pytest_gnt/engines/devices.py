@@ -39,8 +39,8 @@ def cpu_multiplies_bfloat16() -> bool:
 def wait_without_spinning() -> None:
     """Let idle OpenMP threads sleep; has an effect before torch is first imported. A setting of the user's own stays.
 
-    By default they spin. On a machine that other programs use too, spinning threads keep each other from the cores: with
-    two threads on two busy cores, generation was more than three times slower than with one; asleep, it was as fast.
+    By default they spin. On a machine that other programs use too, spinning threads keep each other from the cores:
+    with two threads on two busy cores, generation was over three times slower than with one; asleep, it was as fast.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -88,7 +88,7 @@ class Attitudes:
             share = f"{calibration.auc:.0%}"
             detail = f"the attitude model tells kind from harsh words of {score.lang!r} in only {share} of pairs"
             return WordScore(score.lang, score.word, None, Reason.UNDECIDED, detail)
-        return replace(score, score=(score.score - calibration.zero) / unit_of(calibration))
+        return replace(score, score=(score.score - calibration.zero) / calibration.unit)
 
     def _attitude(self, translation: Translation, words: Aligned, scores: dict[WordQuery, WordScore]) -> Attitude:
         case = translation.case
@@ -105,8 +105,3 @@ def _queries(case: Case, aligned: Aligned) -> list[WordQuery]:
         WordQuery(case.source_lang, case.attitude_word or ""),
         *(WordQuery(case.target_lang, word) for word in targets),
     ]
-
-
-def unit_of(calibration: Calibration) -> float:
-    """Raw score of one unit of the calibrated scale: half the distance between the two means."""
-    return (calibration.kind_mean - calibration.harsh_mean) / 2

@@ -37,11 +37,18 @@ def make_generator(gnt: GntSession | None, name: str, settings: ModelSettings) -
     return engine
 
 
+def reference(settings: TransformersModel) -> str:
+    """The model with its revision, as `pytest_gnt.engines.weights` reads it."""
+    return f"{settings.model}@{settings.revision}" if settings.revision else settings.model
+
+
 def _transformers(gnt: GntSession | None, settings: TransformersModel) -> Generator:
     from pytest_gnt.engines.transformers_causal import CausalGenerator
 
     del gnt
-    return CausalGenerator(settings.model, dtype=settings.dtype, device=settings.device, batch_size=settings.batch_size)
+    return CausalGenerator(
+        reference(settings), dtype=settings.dtype, device=settings.device, batch_size=settings.batch_size
+    )
 
 
 def _openai(gnt: GntSession | None, settings: OpenAIModel) -> Generator:

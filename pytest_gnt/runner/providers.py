@@ -153,14 +153,14 @@ def _word_scorer(gnt: GntSession, name: str, settings: AttitudeSettings) -> Reco
 
 def about_attitude(gnt: GntSession, stage: AttitudeStage | None) -> dict[str, Any] | None:
     """What a report says of the attitude model: how well it tells plainly kind from plainly harsh words."""
-    from pytest_gnt.pipeline.attitudes import Attitudes, unit_of
+    from pytest_gnt.pipeline.attitudes import Attitudes
 
     if not isinstance(stage, Attitudes):
         return None
     return {
         "name": gnt.parts["attitude"].partition("@")[0],
         "calibration": [
-            {"lang": lang, "auc": found.auc, "zero": found.zero, "unit": unit_of(found), "n": found.n}
+            {"lang": lang, "auc": found.auc, "zero": found.zero, "unit": found.unit, "n": found.n}
             for lang, found in sorted(stage.calibrations.items())
         ],
     }

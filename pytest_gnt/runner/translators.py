@@ -19,7 +19,7 @@ from pytest_gnt.config import (
 from pytest_gnt.config.files import did_you_mean
 from pytest_gnt.config.models import BACKENDS
 from pytest_gnt.errors import GntError
-from pytest_gnt.runner.engines import make_generator
+from pytest_gnt.runner.engines import make_generator, reference
 from pytest_gnt.work import Provider, digest
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _transformers(gnt: GntSession, name: str, settings: TransformersModel, cases
         from pytest_gnt.translators.sequence import SequenceTranslator
 
         engine = Seq2SeqEngine(
-            settings.model,
+            reference(settings),
             dtype=settings.dtype,
             device=settings.device,
             batch_size=settings.batch_size,
