@@ -41,7 +41,7 @@ def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
         status = f"pytest ended with exit status {summary['exit_status']}"
         return Verdict("unknown", "Cannot tell: the run ended with an error", (status, *reasons))
     if summary["exit_status"] == 1:
-        return Verdict("fail", _red_answer(counts), reasons)
+        return Verdict("fail", _red_answer(counts, summary.get("baseline")), reasons)
     if not counts["tests"]:
         return Verdict("unknown", "Cannot tell: nothing was tested", reasons)
     if wrong:
@@ -147,7 +147,12 @@ def _count_reasons(counts: Mapping[str, int]) -> list[str]:
     return said
 
 
-def _red_answer(counts: Mapping[str, int]) -> str:
+def _red_answer(counts: Mapping[str, int], baseline: Mapping[str, Any] | None) -> str:
+    if baseline is not None and not baseline.get("comparable", True):
+        return "No: the run cannot be compared with its baseline"
+    regressed = (baseline or {}).get("changes", {}).get("regressed", 0)
+    if regressed:
+        return f"No: {_of(regressed, counts['tests'], 'test')} regressed"
     if counts["failed"]:
         return f"No: {_of(counts['failed'], counts['tests'], 'test')} failed"
     return "No: too many tests could not be decided" if counts["unscored"] else "No: the run is red"
