@@ -13,8 +13,8 @@ usage: ci/gate.sh --model NAME [options] [-- PYTEST ARGUMENTS]
   --suites DIR       what to run                                                    (or GNT_SUITES; suites/)
   -- ...             everything else goes to pytest: -n 2, --gnt-data=DIR, -k EXPRESSION
 
-Environment: PYTEST is the command that runs pytest (default: pytest). In GitHub Actions the summary is added to the
-job summary too. Nothing is sent anywhere.
+Environment: PYTEST is the command that runs pytest, GNT the one for gnt (default: pytest, gnt). In GitHub Actions the
+summary is added to the job summary too, and regressed cases become annotations. Nothing is sent anywhere.
 
 Exit status: pytest's. 0 green; 1 a gate or a test failed; 2 interrupted; 4 a wrong setting, a missing model or
 baseline; 5 nothing was selected. Only 0 may release.
@@ -71,6 +71,11 @@ if [[ -s $summary ]]; then
   if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
     # A job summary larger than 1 MiB is refused as a whole.
     head -c 1000000 -- "$summary" >>"$GITHUB_STEP_SUMMARY"
+  fi
+  if [[ -n ${GITHUB_ACTIONS:-} && -n $baseline && $baseline != none ]]; then
+    # One annotation a regressed case. They only show what the run has decided already.
+    read -r -a gnt <<<"${GNT:-gnt}"
+    "${gnt[@]}" diff "$baseline" "$report" --partial --format github || true
   fi
 else
   printf 'ci/gate.sh: the run wrote no summary (pytest exit status %d)\n' "$status" >&2
