@@ -268,6 +268,9 @@ class GntSession:
         parts = {"model": self.settings.model or "none", **self.parts, **own, "seed": str(self.settings.seed)}
         if self.settings.sample is not None:
             parts["sample"] = str(self.settings.sample)
+        for part, kind in _BEHIND.items():
+            if kind in kinds:
+                parts.setdefault(part, "off")
         unused = [part for part, kind in _BEHIND.items() if kind not in kinds]
         return {key: value for key, value in parts.items() if key not in unused}
 

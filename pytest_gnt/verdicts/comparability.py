@@ -19,6 +19,7 @@ _NOTES = {
     "seed": "the seed differs; another seed samples other cases and draws other replies",
 }
 _SILENT = ("gnt", "model")
+_EVIDENCE = ("judge", "attitude", "quality")
 _BLOCKS = {
     "corpus": "the corpus or its revision differs",
     "judge": "the judge differs",
@@ -61,12 +62,20 @@ def differences(before: str, after: str) -> list[Difference]:
             key,
             parts[0].get(key),
             parts[1].get(key),
-            key not in _NOTES,
+            key not in _NOTES and not _absent(key, *parts),
             _NOTES.get(key) or _BLOCKS.get(key) or f"{key!r} differs, and this version does not know what it means",
         )
         for key in keys
         if parts[0].get(key) != parts[1].get(key)
     ]
+
+
+def _absent(key: str, *sides: dict[str, str]) -> bool:
+    """Whether one side has no numbers that depend on this part, because its tests did not ask for any.
+
+    A stage that was asked for and switched off says ``off``, which is a difference like any other.
+    """
+    return key in _EVIDENCE and any(key not in side for side in sides)
 
 
 def comparable(before: str, after: str) -> list[str]:
@@ -87,7 +96,11 @@ def notes(before: str, after: str) -> list[str]:
     Raises:
         GntError: a text is not a signature.
     """
-    return [str(found) for found in differences(before, after) if not found.blocks and found.key not in _SILENT]
+    return [
+        str(found)
+        for found in differences(before, after)
+        if not found.blocks and found.key not in _SILENT and found.key not in _EVIDENCE
+    ]
 
 
 def _parts(text: str) -> dict[str, str]:

@@ -31,9 +31,9 @@ def test_some_parts_may_differ_with_a_note(key):
 
 @pytest.mark.parametrize("key", ["corpus", "judge", "attitude", "quality"])
 def test_yardsticks_may_not_differ(key):
-    (reason,) = comparable(SIGNATURE, changed(key, "other"))
+    (reason,) = comparable(changed(key, "one"), changed(key, "other"))
     assert key in reason
-    assert notes(SIGNATURE, changed(key, "other")) == []
+    assert notes(changed(key, "one"), changed(key, "other")) == []
 
 
 def test_another_tokeniser_of_a_metric_is_another_metric():
@@ -41,8 +41,15 @@ def test_another_tokeniser_of_a_metric_is_another_metric():
     assert comparable(one, other) == ["the quality metrics differ (bleu@2.6:13a → bleu@2.6:zh)"]
 
 
-def test_a_part_that_one_side_lacks_differs():
-    assert comparable(SIGNATURE, changed("attitude", "g@1")) == ["the attitude model differs (none → g@1)"]
+def test_what_one_side_did_not_ask_for_is_no_difference():
+    assert comparable(SIGNATURE, changed("attitude", "g@1")) == []
+    assert comparable(changed("attitude", "g@1"), SIGNATURE) == []
+    assert notes(changed("attitude", "g@1"), SIGNATURE) == []
+
+
+def test_a_stage_that_is_off_differs():
+    off = comparable(changed("attitude", "g@1"), changed("attitude", "off"))
+    assert off == ["the attitude model differs (g@1 → off)"]
 
 
 def test_an_unknown_part_blocks():
