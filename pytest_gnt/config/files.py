@@ -64,7 +64,7 @@ class Config:
         """A path of the configuration: ``package:…`` is what the product ships, anything else relative to the file."""
         if text.startswith("package:"):
             return PACKAGE / text.removeprefix("package:")
-        return (self.folder / Path(text).expanduser()).resolve()
+        return usable_path(self.folder, text)
 
     def overlay(self, options: Mapping[str, Any]) -> RunSettings:
         """The run's settings with the command line's on top.
@@ -74,6 +74,20 @@ class Config:
         """
         given = {key: value for key, value in options.items() if value is not None}
         return validate(RunSettings, self.run.model_dump() | given, "--gnt-")
+
+
+def usable_path(folder: Path, text: str) -> Path:
+    """A path relative to a folder.
+
+    Raises:
+        GntError: no path of this system can be written so.
+    """
+    try:
+        path = (folder / Path(text).expanduser()).resolve()
+        path.exists()  # an over-long name shows itself here
+    except (OSError, ValueError, RuntimeError) as error:
+        raise GntError(f"{text[:80]!r} cannot be a path: {error}") from error
+    return path
 
 
 def lookup(name: str, known: Mapping[str, T], what: str, where: str) -> T:
@@ -170,12 +184,14 @@ def validate(kind: type[T], data: Any, where: str) -> T:
     try:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as error:
-        faults = [_fault(kind, item) for item in error.errors()]
+        faults = [_fault(kind, item, option=where.startswith("--")) for item in error.errors()]
         raise GntError("; ".join(f"{where}{fault}" for fault in faults)) from None
 
 
-def _fault(kind: type[Table], item: Any) -> str:
+def _fault(kind: type[Table], item: Any, *, option: bool) -> str:
     key = ".".join(str(part) for part in item["loc"]) or "(table)"
+    if option:
+        key = key.replace("_", "-")
     if item["type"] == "extra_forbidden":
         return f"{key}: unknown key.{did_you_mean(key, kind.model_fields)} Known: {', '.join(kind.model_fields)}"
     if item["type"] == "missing":

@@ -59,6 +59,6 @@ class RunSettings(Table):
     gate: Literal["aggregate", "case", "off"] | None = None
     repeats: Annotated[int, Field(ge=1, le=20)] = 1
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    report: str = "gnt-report"
-    store: str = ".gnt/store.sqlite"
+    report: Annotated[str, Field(min_length=1)] = "gnt-report"
+    store: Annotated[str, Field(min_length=1)] = ".gnt/store.sqlite"
     offline: bool = False

@@ -19,7 +19,7 @@ WIDTH = 110
 
 
 def print_summary(
-    terminal: pytest.TerminalReporter, summary: Mapping[str, Any], folder: Path, max_unscored_rate: float
+    terminal: pytest.TerminalReporter, summary: Mapping[str, Any], folder: Path | None, max_unscored_rate: float
 ) -> None:
     """Write the summary section."""
     terminal.section("pytest-gnt")
@@ -102,7 +102,7 @@ def corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     return lines + [f"           note: {note}" for note in corpus["notes"]]
 
 
-def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: float) -> list[str]:
+def footer_lines(summary: Mapping[str, Any], folder: Path | None, max_unscored_rate: float) -> list[str]:
     """Counts, unscored reasons, stages, where the results lie."""
     counts = summary["counts"]
     lines = [
@@ -134,6 +134,8 @@ def footer_lines(summary: Mapping[str, Any], folder: Path, max_unscored_rate: fl
         lines.append("no baseline: --gnt-update-baseline stores these results as one to compare later runs with")
     if summary["incomplete_why"]:
         lines.append(f"INCOMPLETE: {summary['incomplete_why']}")
+    if folder is None:
+        return lines
     return [*lines, f"results: {folder} (open {folder / 'report.html'} in a browser)"]
 
 

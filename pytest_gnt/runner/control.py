@@ -6,7 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,6 +45,7 @@ class Control:
         self.recorder: Recorder | None = None
         self.summary: dict[str, Any] | None = None
         self.empty = False
+        self._temporary: TemporaryDirectory[str] | None = None
         self.tally: Tally | None = None
         self.flips: FlipRate | None = None
         self.comparison = Comparison()
@@ -105,9 +108,13 @@ class Control:
             self.recorder = Recorder(self.report_folder)
         self.recorder.add(result)
 
-    @property
+    @cached_property
     def report_folder(self) -> Path:
-        return self.gnt.path(self.gnt.settings.report)
+        """Where the records go; a folder that is removed with the run where no report is wanted."""
+        if self.gnt.settings.report != "none":
+            return self.gnt.path(self.gnt.settings.report)
+        self._temporary = TemporaryDirectory(prefix="gnt-report-")
+        return Path(self._temporary.name)
 
     def conclude(self, session: pytest.Session) -> None:
         """All tests have run: put the records in order, evaluate the gates, and report each as a test of its own."""
@@ -208,20 +215,26 @@ class Control:
 
     def print(self, terminal: pytest.TerminalReporter) -> None:
         """The terminal summary."""
-        from pytest_gnt.reports.terminal import print_summary
+        from pytest_gnt.reports.terminal import corpus_lines, print_summary
 
         if self.failure is not None:
             terminal.section("pytest-gnt", red=True)
             terminal.line(f"ERROR: {self.failure}", red=True)
         if self.summary is not None:
-            print_summary(terminal, self.summary, self.report_folder, self.gnt.settings.max_unscored_rate)
+            folder = None if self.gnt.settings.report == "none" else self.report_folder
+            print_summary(terminal, self.summary, folder, self.gnt.settings.max_unscored_rate)
             for text in self.summary["stored"]:
                 terminal.line(f"baseline stored: {text}", green=True)
         elif self.empty:
             terminal.section("pytest-gnt")
             terminal.line(f"no case was selected: {self.gnt.selection_text()}")
+            for row in self.gnt.about()["corpora"]:
+                for line in corpus_lines(row):
+                    terminal.line(line)
 
     def close(self) -> None:
         """Release what is open, after an interrupt too."""
         if self.recorder is not None:
             self.recorder.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()

@@ -90,8 +90,16 @@ def make_items(
     marks = getattr(function, "pytestmark", [])
     items = []
     for case in gnt.select(selection):
+        test = f"{name}[{case.local_id}]"
         item: CaseItem = CaseItem.from_parent(
-            module, name=f"{name}[{case.local_id}]", function=function, selection=selection, case=case, gnt=gnt
+            module,
+            name=test,
+            # Given as text, pytest takes the brackets for parameters, as it does with ids from its cache (--lf).
+            nodeid=f"{module.nodeid}::{test}",
+            function=function,
+            selection=selection,
+            case=case,
+            gnt=gnt,
         )
         item.extra_keyword_matches.update(_keywords(case))
         item.own_markers.extend(marks)

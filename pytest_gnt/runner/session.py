@@ -99,7 +99,9 @@ class GntSession:
 
     def path(self, text: str) -> Path:
         """A path of an option or of the ``[run]`` table, relative to the root directory of the session."""
-        return (self.config.rootpath / Path(text).expanduser()).resolve()
+        from pytest_gnt.config.files import usable_path
+
+        return usable_path(self.config.rootpath, text)
 
     @property
     def store_path(self) -> Path:
@@ -167,8 +169,29 @@ class GntSession:
         try:
             _ = self.settings
             _ = self.gating.folder
+            if self.settings.model is not None and not self.worker and not self.config.option.collectonly:
+                self.check_report()
         except GntError as error:
             raise pytest.UsageError(str(error)) from error
+
+    def check_report(self) -> None:
+        """Find a report folder that cannot be written before any model work is done for it.
+
+        Raises:
+            GntError: it cannot be made, or nothing can be written into it.
+        """
+        if self.settings.report == "none":
+            return
+        folder = self.path(self.settings.report)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            usable = os.access(folder, os.W_OK)
+        except OSError as error:
+            raise GntError(
+                f"the report folder {folder} cannot be made: {error.strerror}. Choose another --gnt-report."
+            ) from error
+        if not usable:
+            raise GntError(f"the report folder {folder} cannot be written. Choose another --gnt-report.")
 
     def check(self) -> None:
         """Raise the failure met while collecting, and refuse to run cases without a model."""

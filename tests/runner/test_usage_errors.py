@@ -88,5 +88,45 @@ def test_a_damaged_store_is_one_error_and_stays(house: House) -> None:
 def test_a_report_folder_that_cannot_be_made_is_said(house: House) -> None:
     house.write("file", "")
     result = house.run("--gnt-report=file/deeper")
-    assert result.ret not in (0, 1)
-    assert "cannot be written" in result.stdout.str() + result.stderr.str()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "file/deeper cannot be made" in result.stderr.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("place", ["house.tsv", "/proc/x", ""])
+def test_an_unusable_report_folder_is_found_before_any_work(house: House, place: str, workers: tuple[str, ...]) -> None:
+    result = house.run(f"--gnt-report={place}", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "INTERNALERROR" not in result.stdout.str()
+    assert "report" in result.stderr.str()
+    assert not (house.path / ".gnt").exists()
+
+
+@pytest.mark.parametrize("path", ["mi\\u0000ne.tsv", "x" * 5000])
+def test_a_path_that_is_none_is_said(house: House, path: str) -> None:
+    house.write(
+        "gnt.toml", f'[models.mine]\nbackend="recorded"\npath="{path}"\n[corpora.house]\npath="house.tsv"\nlang="it"\n'
+    )
+    result = house.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "cannot be a path" in result.stderr.str()
+
+
+def test_a_corpus_of_refused_rows_says_why(house: House) -> None:
+    house.write("house.tsv", "id\tsource\tset\n1\tSomeone spoke.\tSet-X\n")
+    result = house.run()
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "refused house.tsv:2:" in result.stdout.str()
+
+
+def test_no_report_leaves_nothing_behind(house: House) -> None:
+    result = house.run("--gnt-report=none")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert not (house.path / "none").exists()
+    assert not (house.path / "gnt-report").exists()
+
+
+def test_failed_cases_are_run_again(house: House) -> None:
+    house.pytester.runpytest_subprocess("--gnt-model=mine")
+    again = house.pytester.runpytest_subprocess("--gnt-model=mine", "--lf")
+    assert again.parseoutcomes() == {"failed": 1}
