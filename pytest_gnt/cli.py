@@ -18,6 +18,7 @@ _HELP: dict[str, str] = {
     "doctor": "which backends, weights and data are usable here",
     "fetch": "fetch a public corpus",
     "grid": "model × language × prompt × shots as one table",
+    "init": "copy the shipped suites and a first gnt.toml into a project",
     "judge-eval": "measure a judge against gold labels",
     "report": "rebuild the HTML page of a stored run",
     "setup": "make an environment for COMET",

@@ -144,7 +144,10 @@ def _find(root: Path) -> tuple[Path, dict[str, Any]]:
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise GntError(f"{path}:{line}: not UTF-8. Save the file as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
         raise GntError(f"{path}: not valid TOML: {error}") from error
 
 

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from pytest_gnt.config.models import Prompt, Shots, Table
 
+Share = Annotated[float, Field(ge=0, le=1)]
+Name = Annotated[str, Field(min_length=1)]
+
 
 class RunSettings(Table):
     """One run. Every field is an option ``--gnt-…`` too, which wins over the file.
@@ -25,6 +28,7 @@ class RunSettings(Table):
         seed: for sampling, decoding and resampling.
         delta: a word is kind above, harsh below this score (AmbGIMT, δ).
         max_unscored_rate: the run is red when a larger share of its tests could not be decided.
+        max_refused_rate: the run is red when a larger share of a corpus' rows was refused.
         baseline: name or folder of the baseline to compare with, or ``none``; None takes the model's own, if any.
         baselines: folder that holds the stored baselines.
         update_baseline: store this run as the model's baseline; ``force`` even where numbers cannot be compared.
@@ -37,12 +41,12 @@ class RunSettings(Table):
         offline: no network: weights must be on this machine.
     """
 
-    model: str | None = None
-    judge: str = "lexicon"
-    judge_prompt_dir: str | None = None
-    attitude_model: str | None = None
-    comet: str = "none"
-    data: str | None = None
+    model: Name | None = None
+    judge: Name = "lexicon"
+    judge_prompt_dir: Name | None = None
+    attitude_model: Name | None = None
+    comet: Name = "none"
+    data: Name | None = None
     langs: tuple[str, ...] | None = None
     identities: tuple[str, ...] | None = None
     prompt: Prompt | None = None
@@ -52,13 +56,14 @@ class RunSettings(Table):
     sample: Annotated[int, Field(gt=0)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     delta: Annotated[float, Field(ge=0)] = 0.2
-    max_unscored_rate: Annotated[float, Field(ge=0, le=1)] = 0.1
-    baseline: str | None = None
-    baselines: str = "baselines"
+    max_unscored_rate: Share = 0.1
+    max_refused_rate: Share = 0.1
+    baseline: Name | None = None
+    baselines: Name = "baselines"
     update_baseline: Literal["merge", "force"] | None = None
     gate: Literal["aggregate", "case", "off"] | None = None
     repeats: Annotated[int, Field(ge=1, le=20)] = 1
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    report: Annotated[str, Field(min_length=1)] = "gnt-report"
-    store: Annotated[str, Field(min_length=1)] = ".gnt/store.sqlite"
+    report: Name = "gnt-report"
+    store: Name = ".gnt/store.sqlite"
     offline: bool = False

@@ -31,7 +31,8 @@ def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
     failed = [gate for gate in gates if is_red(gate)]
     wrong = discrepancies(summary, found)
     stored = [f"baseline stored: {text}" for text in summary.get("stored", ())]
-    reasons = (*_gate_reasons(gates), *_count_reasons(counts), *stored, *wrong)
+    limits = summary.get("limits", ())
+    reasons = (*_gate_reasons(gates), *_count_reasons(counts), *limits, *stored, *wrong)
     if not summary["complete"]:
         why = summary["incomplete_why"] or "not all tests ran"
         return Verdict("fail" if failed else "unknown", "Cannot tell: the run is not complete", (why, *reasons))
@@ -41,7 +42,7 @@ def verdict(summary: Mapping[str, Any], found: int) -> Verdict:
         status = f"pytest ended with exit status {summary['exit_status']}"
         return Verdict("unknown", "Cannot tell: the run ended with an error", (status, *reasons))
     if summary["exit_status"] == 1:
-        return Verdict("fail", _red_answer(counts, summary.get("baseline")), reasons)
+        return Verdict("fail", _red_answer(counts, summary.get("baseline"), limits), reasons)
     if not counts["tests"]:
         return Verdict("unknown", "Cannot tell: nothing was tested", reasons)
     if wrong:
@@ -147,7 +148,7 @@ def _count_reasons(counts: Mapping[str, int]) -> list[str]:
     return said
 
 
-def _red_answer(counts: Mapping[str, int], baseline: Mapping[str, Any] | None) -> str:
+def _red_answer(counts: Mapping[str, int], baseline: Mapping[str, Any] | None, limits: Sequence[str]) -> str:
     if baseline is not None and not baseline.get("comparable", True):
         return "No: the run cannot be compared with its baseline"
     regressed = (baseline or {}).get("changes", {}).get("regressed", 0)
@@ -155,7 +156,7 @@ def _red_answer(counts: Mapping[str, int], baseline: Mapping[str, Any] | None) -
         return f"No: {_of(regressed, counts['tests'], 'test')} regressed"
     if counts["failed"]:
         return f"No: {_of(counts['failed'], counts['tests'], 'test')} failed"
-    return "No: too many tests could not be decided" if counts["unscored"] else "No: the run is red"
+    return "No: too little could be read or decided" if limits else "No: the run is red"
 
 
 def _names(gates: Sequence[Mapping[str, Any]], most: int = 4) -> str:

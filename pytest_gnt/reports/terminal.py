@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 WIDTH = 110
 
 
-def print_summary(
-    terminal: pytest.TerminalReporter, summary: Mapping[str, Any], folder: Path | None, max_unscored_rate: float
-) -> None:
+def print_summary(terminal: pytest.TerminalReporter, summary: Mapping[str, Any], folder: Path | None) -> None:
     """Write the summary section."""
     terminal.section("pytest-gnt")
     for line in header_lines(summary):
@@ -41,7 +39,7 @@ def print_summary(
         terminal.line("")
         _render(terminal, _mean_table(means))
     print_gates(terminal, summary)
-    for line in footer_lines(summary, folder, max_unscored_rate):
+    for line in footer_lines(summary, folder):
         terminal.line(line)
 
 
@@ -102,7 +100,7 @@ def corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     return lines + [f"           note: {note}" for note in corpus["notes"]]
 
 
-def footer_lines(summary: Mapping[str, Any], folder: Path | None, max_unscored_rate: float) -> list[str]:
+def footer_lines(summary: Mapping[str, Any], folder: Path | None) -> list[str]:
     """Counts, unscored reasons, stages, where the results lie."""
     counts = summary["counts"]
     lines = [
@@ -114,9 +112,7 @@ def footer_lines(summary: Mapping[str, Any], folder: Path | None, max_unscored_r
         reasons = ", ".join(f"{reason} {count}" for reason, count in summary["unscored"].items())
         lines.append(f"unscored: {reasons}")
     lines += flag_line(summary.get("judge_flags", {}))
-    share = counts["unscored"] / counts["tests"] if counts["tests"] else 0.0
-    if share > max_unscored_rate:
-        lines.append(f"RED: {share:.1%} of the tests could not be decided, more than {max_unscored_rate:.1%}")
+    lines += [f"RED: {text}" for text in summary.get("limits", ())]
     repeats = summary["repeats"]
     if repeats is not None:
         lines.append(

@@ -18,6 +18,7 @@ from pytest_gnt.runner.gating import Comparison, gate_reports
 from pytest_gnt.runner.items import CaseItem
 from pytest_gnt.runner.pages import write_pages
 from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
+from pytest_gnt.verdicts.limits import overrun
 from pytest_gnt.verdicts.noise import FlipRate, flip_rate
 from pytest_gnt.verdicts.rates import Tally
 from pytest_gnt.verdicts.results import CASES, CaseResult, Outcome, repeat_file
@@ -50,6 +51,7 @@ class Control:
         self.flips: FlipRate | None = None
         self.comparison = Comparison()
         self.crashed = 0
+        self.limits: list[str] = []
         self._expected: int | None = None
 
     # -- in the process that runs tests
@@ -182,6 +184,7 @@ class Control:
             seconds=time.monotonic() - self._clock,
             exit_status=int(session.exitstatus),
             incomplete=self.incomplete(session),
+            limits=self.limits,
             gates=[gate.to_json() for gate in self.comparison.gates],
             baseline=self.comparison.about,
             repeats=None if self.flips is None else {"runs": self.gnt.settings.repeats, **asdict(self.flips)},
@@ -195,11 +198,15 @@ class Control:
 
     def _decide(self, session: pytest.Session, tally: Tally) -> None:
         """Fail closed: a run that could decide too little, or not be compared, is red, whatever the rest says."""
-        share = tally.outcomes["unscored"] / tally.tests if tally.tests else 0.0
+        self.limits = overrun(
+            {"tests": tally.tests, "unscored": tally.outcomes["unscored"]},
+            self._about()["corpora"],
+            max_unscored_rate=self.gnt.settings.max_unscored_rate,
+            max_refused_rate=self.gnt.settings.max_refused_rate,
+        )
         baseline = self.comparison.about
-        undecided = share > self.gnt.settings.max_unscored_rate
         other = baseline is not None and not baseline["comparable"]
-        if (undecided or other) and session.exitstatus == pytest.ExitCode.OK:
+        if (self.limits or other) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def incomplete(self, session: pytest.Session) -> str | None:
@@ -222,7 +229,7 @@ class Control:
             terminal.line(f"ERROR: {self.failure}", red=True)
         if self.summary is not None:
             folder = None if self.gnt.settings.report == "none" else self.report_folder
-            print_summary(terminal, self.summary, folder, self.gnt.settings.max_unscored_rate)
+            print_summary(terminal, self.summary, folder)
             for text in self.summary["stored"]:
                 terminal.line(f"baseline stored: {text}", green=True)
         elif self.empty:

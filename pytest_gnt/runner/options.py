@@ -48,7 +48,8 @@ def add_options(parser: pytest.Parser) -> None:
         help="the same, also where the stored numbers cannot be compared with this run's",
     )
     add("gate", metavar="aggregate|case|off", help="what makes a run red against a baseline")
-    add("max-unscored-rate", metavar="R", type=float, help="share of undecided tests that makes the run red")
+    add("max-unscored-rate", metavar="R", type=float, help="a larger share of undecided tests makes the run red")
+    add("max-refused-rate", metavar="R", type=float, help="a larger share of refused rows makes the run red")
     add(
         "repeats",
         metavar="K",

@@ -235,8 +235,8 @@ class GntSession:
     def header(self) -> list[str]:
         """Lines for pytest's header."""
         settings = self.settings
-        data = f"data {settings.data}" if settings.data else "the shipped hand-written sample"
-        return [f"gnt: system {settings.model or 'none'}, judge {settings.judge}, {data}, store {settings.store}"]
+        data = f"data {settings.data}, " if settings.data else ""
+        return [f"gnt: system {settings.model or 'none'}, judge {settings.judge}, {data}store {settings.store}"]
 
     def stage_rows(self) -> list[dict[str, Any]]:
         """What each stage did in this process, as plain builtins."""

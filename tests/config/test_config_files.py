@@ -63,6 +63,7 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ("[runs]\n", r"unknown table \[runs\]\. Did you mean run"),
         ("run=1\n", r"run must be a table"),
         ("[run\n", "not valid TOML"),
+        ('[run]\nbaseline = ""\n', r"\[run\] baseline: String should have at least 1 character"),
         ('[models.x]\nmodel="y"\n', r"\[models\.x\] needs backend = "),
         ('[models.x]\nbackend="recorded"\n', r"\[models\.x\] path: is missing"),
         ('[models.x]\nbackend="vllm"\nmodel="m"\ntensor_paralel_size=2\n', "Did you mean tensor_parallel_size"),

@@ -91,6 +91,7 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
         seconds=0.031 * counted.cases + 12.5,
         exit_status=recipe.exit_status,
         incomplete=recipe.incomplete,
+        limits=(),
         gates=recipe.gates,
         baseline=None,
         repeats=None,

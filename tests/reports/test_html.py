@@ -211,9 +211,13 @@ FAILING = {"passed": 8, "failed": 2}
         ({"gates": [{"name": "a", "verdict": "undecided"}]}, "unknown", "Not red, but 1 of 1 gate could not decide"),
         ({"exit_status": 1, "counts": COUNTS | {"passed": 8, "failed": 2}}, "fail", "No: 2 of 10 tests failed"),
         (
-            {"exit_status": 1, "counts": COUNTS | {"passed": 8, "unscored": 2}},
+            {
+                "exit_status": 1,
+                "counts": COUNTS | {"passed": 8, "unscored": 2},
+                "limits": ["20.0% could not be decided"],
+            },
             "fail",
-            "No: too many tests could not be decided",
+            "No: too little could be read or decided",
         ),
         ({"counts": COUNTS | FAILING}, "unknown", "Not judged: tests failed, and no gate decided"),
         (

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.runner.conftest import House
+from tests.runner.conftest import HOUSE, MINE, House
 
 
 def outcomes(house: House, folder: str = "gnt-report") -> dict[str, str]:
@@ -168,3 +168,17 @@ def test_a_broken_row_is_refused_and_counted(house: House) -> None:
 
 
 HOUSE_WITH_A_FAULT = "id\tsource\tset\n1\tThe citizens have a right to be heard.\tSet-N\n2\tSomeone spoke.\tSetN\n"
+
+
+def test_too_many_refused_rows_make_a_run_red(house: House) -> None:
+    house.write(
+        "mine.tsv", MINE.replace("I cittadini hanno", "La cittadinanza ha").replace("tutti i deputati", "tutti")
+    )
+    house.write("house.tsv", HOUSE + "".join(f"{n}\tA sentence.\tSet-X\t\t\t\n" for n in (4, 5)))
+    options = ("--gnt-max-unscored-rate=1", "-k", "test_gendered")
+    result = house.run(*options)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "RED: 40.0% of the rows of house were refused, more than 10.0%" in result.stdout.str()
+    assert house.summary()["limits"] == ["40.0% of the rows of house were refused, more than 10.0%"]
+    assert "1 passed" in result.stdout.str()
+    assert house.run(*options, "--gnt-max-refused-rate=0.4").ret == pytest.ExitCode.OK

@@ -18,6 +18,7 @@ from tests.runner.conftest import House
         (["--gnt-attitude-model=gemma270"], "mine", "Did you mean gemma270m"),
         (["--gnt-identities=transman"], "mine", "unknown identity 'transman'. Did you mean trans man"),
         (["--gnt-max-unscored-rate=2"], "mine", "less than or equal to 1"),
+        (["--gnt-baseline="], "mine", "--gnt-baseline: String should have at least 1 character (got '')"),
         (["--gnt-sample=0"], "mine", "--gnt-sample: Input should be greater than 0"),
     ],
 )

@@ -57,6 +57,9 @@ SENTENCES = [
 ]
 """What is put through vLLM in process and through vLLM's server."""
 
+WINDOW = 12288
+"""Room for a judge's prompt with its eight examples, by this model's small vocabulary."""
+
 LONG = "A word and one more, " * 2500
 
 
@@ -71,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_llama(tmp_path_factory.mktemp("models") / "llama")
+    return save_llama(tmp_path_factory.mktemp("models") / "llama", window=WINDOW)
 
 
 @pytest.fixture(scope="session")

@@ -116,20 +116,71 @@ def test_served_replies_are_those_of_the_engine_in_process(
     assert len(texts) == 24
 
 
-def test_a_served_judge_decides_or_says_why(run: Run, server: str, llama: Path, pytester: pytest.Pytester) -> None:
-    recorded = "".join(f"own/en-it/{n}\tLa persona numero {n} ringrazia la collega.\n" for n in range(len(SENTENCES)))
-    (pytester.path / "hyp.tsv").write_text("case_id\ttranslation\n" + recorded, encoding="utf-8")
-    toml = (
-        '[models.written]\nbackend = "recorded"\npath = "hyp.tsv"\n'
-        + served(server)
-        + '[judges.small]\nkind = "llm"\nmodel = "served"\n'
+OWN_FAULT = (None, "truncated", "invalid-verdict", "contradiction", "refusal")
+"""Why a reply that did come is no verdict. A prompt that did not fit or a request that failed is not among them."""
+
+
+def check_verdicts(folder: Path, cases: int) -> None:
+    """Each translation has a verdict or a reason that is the reply's own fault, and the counts add up."""
+    rows = list(read_results(folder))
+    assert len(rows) == cases
+    for row in rows:
+        translation, judged = row.translation or {}, row.judgement
+        assert judged is not None, row.id
+        assert (judged["label"] is None) == (judged["reason"] is not None), (row.id, judged)
+        assert judged["label"] in (None, "CORRECTLY GENDERED", "WRONGLY GENDERED", "NEUTRAL")
+        allowed = OWN_FAULT if translation["reason"] is None else (translation["reason"],)
+        assert judged["reason"] in allowed, (row.id, judged)
+    summary = read_summary(folder)
+    counts = summary["counts"]
+    assert counts["cases"] == cases
+    assert counts["passed"] + counts["failed"] + counts["unscored"] == counts["tests"]
+    assert sum(summary["unscored"].values()) == counts["unscored"]
+    assert next(row for row in summary["stages"] if row["stage"] == "judge")["computed"] > 0
+
+
+def small_judge(url: str) -> str:
+    return (
+        served(url).replace("max_new_tokens = 48", "max_new_tokens = 96")
+        + '[judges.small]\nkind = "llm"\nmodel = "served"\nmax_tokens = 96\n'
     )
-    result = run(toml, "--gnt-model=written", "--gnt-judge=small", "--gnt-attitude-model=none", "own/")
+
+
+def test_a_served_judge_decides_the_whole_sample_or_says_why(run: Run, server: str, pytester: pytest.Pytester) -> None:
+    """mGeNTE's shape: four languages, Set-N and Set-G, both genders."""
+    options = ("--gnt-model=sample-v2", "--gnt-judge=small", "--gnt-baseline=none", "suites/test_mgente.py")
+    result = run(small_judge(server), *options)
     assert result.ret in (0, 1), result.stdout.str()[-3000:]
-    judged = [row.judgement for row in read_results(pytester.path / "gnt-report") if row.judgement is not None]
-    judged = [one for one in judged if one["reason"] != "missing"]
-    assert len(judged) == 12
-    for one in judged:
-        assert (one["label"] is None) == (one["reason"] is not None)
-        assert one["reason"] not in ("transport", "not-run")
-        assert one["label"] in (None, "CORRECTLY GENDERED", "WRONGLY GENDERED", "NEUTRAL")
+    folder = pytester.path / "gnt-report"
+    rows = list(read_results(folder))
+    assert {(row.lang, row.subset, row.gender) for row in rows} == {
+        (lang, *kind) for lang in ("de", "el", "es", "it") for kind in (("Set-N", None), ("Set-G", "F"), ("Set-G", "M"))
+    }
+    check_verdicts(folder, 96)
+    # Another gate changes what is made of the verdicts; the judge is not asked again.
+    again = run(small_judge(server), *options, "--gnt-max-unscored-rate=1")
+    assert again.ret in (0, 1)
+    again.stdout.fnmatch_lines(["*gnt: judge: 95 requests, 95 stored"])
+    assert {row.id: row.judgement for row in read_results(folder)} == {row.id: row.judgement for row in rows}
+
+
+def test_a_served_judge_decides_real_sentences_or_says_why(
+    run: Run, server: str, pytester: pytest.Pytester, shared_data: Path
+) -> None:
+    """The 400 real rows of the data folder, their gendered references as the system's translations."""
+    with (shared_data / "mgente/en-it.set-n.part.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    lines = [f"mgente/en-it/{row['ID']}\t{row['REF-G']}\n" for row in rows]
+    (pytester.path / "hyp.tsv").write_text("case_id\ttranslation\n" + "".join(lines), encoding="utf-8")
+    toml = '[models.written]\nbackend = "recorded"\npath = "hyp.tsv"\n' + small_judge(server)
+    result = run(
+        toml,
+        "--gnt-model=written",
+        "--gnt-judge=small",
+        f"--gnt-data={shared_data}",
+        "-q",
+        "--tb=no",
+        "suites/test_mgente.py",
+    )
+    assert result.ret in (0, 1), result.stdout.str()[-3000:]
+    check_verdicts(pytester.path / "gnt-report", 400)
