@@ -11,15 +11,16 @@ PY := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test test-vllm test-comet lint check bench clean help
+.PHONY: demo test test-vllm test-comet test-ray lint check bench clean help
 
 help:
 	@echo "make demo   try it: a small neural model on the shipped sample, on any machine"
 	@echo "make test   the tests"
 	@echo "make test-vllm  the tests with vLLM on the CPU, in an environment of its own (about 4 GB)"
 	@echo "make test-comet  the tests with COMET, in an environment of its own (about 1.5 GB)"
+	@echo "make test-ray  the tests on a Ray cluster of two nodes, in an environment of its own (about 0.6 GB)"
 	@echo "make lint   ruff, mypy, import-linter"
-	@echo "make bench  the benchmarks"
+	@echo "make bench  measures overhead, growth and report size, and writes them into docs/performance.md"
 
 # Torch comes first and pinned: a bare requirement elsewhere would let pip choose a build for another machine.
 $(VENV)/.torch:
@@ -70,11 +71,20 @@ $(COMET)/.made: pytest_gnt/metrics/comet_runtime.py | $(VENV)/.dev
 test-comet: $(VENV)/.dev $(COMET)/.made
 	GNT_COMET_PYTHON=$(CURDIR)/$(COMET)/bin/python $(PY) -m pytest tests/comet
 
+# No PyTorch: systems in these tests are small programs.
+RAY := .venv-ray
+$(RAY)/.made: pyproject.toml
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet -e ".[ray]"
+	@touch $@
+
+test-ray: $(RAY)/.made
+	$(RAY)/bin/python -m pytest tests/ray
+
 check: lint test
 
 bench: $(VENV)/.dev
-	$(PY) benchmarks/attitude.py
-	$(PY) benchmarks/translate.py
+	$(PY) benchmarks/page.py
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(COMET) gnt-report .gnt build dist
+	rm -rf $(VENV) $(VLLM) $(COMET) $(RAY) gnt-report .gnt build dist

@@ -72,6 +72,18 @@ HELD_OUT = {
         "υπομονετικός γενναιόδωρος σεμνός αστείος δημιουργικός εργατικός γλυκός ανεκτικός σοφός φιλικός",
         "αλαζόνας τεμπέλης τσιγκούνης αγενής πεισματάρης ζηλιάρης επιθετικός υποκριτής χυδαίος πονηρός",
     ),
+    "pt": (
+        "honesto generoso paciente modesto divertido criativo trabalhador doce tolerante gentil",
+        "arrogante preguiçoso avarento grosseiro teimoso ciumento agressivo hipócrita vulgar astuto",
+    ),
+    "nl": (
+        "eerlijk vrijgevig geduldig dapper bescheiden grappig creatief vlijtig zachtaardig verdraagzaam",
+        "arrogant lui gierig onbeleefd koppig jaloers agressief schijnheilig vulgair sluw",
+    ),
+    "ja": (
+        "勤勉 気前がいい 忍耐強い 謙虚 面白い 創造的 穏やか 寛容 聡明 親しみやすい",
+        "傲慢 怠け者 けち 無作法 頑固 嫉妬深い 攻撃的 偽善的 下劣 ずる賢い",
+    ),
 }
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_gnt.suite import cases
 
 if TYPE_CHECKING:
+    from pytest_gnt.case import NON_BINARY
     from pytest_gnt.verdicts.assertions import (
         assert_attitude_kept,
+        assert_comet_gap,
         assert_correctly_gendered,
         assert_form,
         assert_identity_kept,
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "NON_BINARY",
     "__version__",
     "assert_attitude_kept",
+    "assert_comet_gap",
     "assert_correctly_gendered",
     "assert_form",
     "assert_identity_kept",
@@ -37,6 +41,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # The assertions pull in more than a plugin may import at start-up.
+    if name == "NON_BINARY":
+        from pytest_gnt.case import NON_BINARY
+
+        return NON_BINARY
     if name in __all__:
         from pytest_gnt.verdicts import assertions
 

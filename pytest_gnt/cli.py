@@ -13,7 +13,10 @@ from types import ModuleType
 from pytest_gnt.errors import GntError
 
 _HELP: dict[str, str] = {
+    "align-eval": "measure an aligner against gold words",
+    "attitude-eval": "measure an attitude model against human labels of word pairs",
     "baseline": "list, show or prune stored baselines",
+    "convert": "turn neutral sentences to the 14 identities",
     "diff": "compare two baselines or report folders",
     "doctor": "which backends, weights and data are usable here",
     "fetch": "fetch a public corpus",

@@ -13,3 +13,7 @@ class GntError(Exception):
 
 class EngineFailure(GntError):
     """An engine died or could not start: one error for the run, not one a case."""
+
+
+class MetricUnavailable(EngineFailure):
+    """An engine works, but not for what one metric needs: that metric is unscored, and everything else goes on."""

@@ -40,9 +40,15 @@ class Reason(StrEnum):
     # attitude and quality
     NO_ATTITUDE_WORD = "no-attitude-word"
     UNALIGNED = "unaligned"
+    ALIGNED_TO_PUNCTUATION = "aligned-to-punctuation"
+    ALIGNED_TO_FUNCTION_WORD = "aligned-to-function-word"
     COPIED_WORD = "copied-word"
+    WORD_NOT_IN_SOURCE = "word-not-in-source"
+    NOTHING_TO_ALIGN = "nothing-to-align"
+    TOO_LONG_TO_ALIGN = "too-long-to-align"
     UNKNOWN_WORD = "unknown-word"
     NOT_FINITE = "not-finite"
+    NO_LOG_PROBABILITIES = "no-log-probabilities"
     NO_REFERENCE = "no-reference"
 
 
@@ -117,12 +123,15 @@ class Attitude:
     Positive means a kind word. Calibrated scores have plainly kind words at 1 and plainly harsh ones at -1 in each
     language; raw ones (the paper's) are differences of natural-log probabilities.
     ``target_score`` is the mean over the aligned target words; a word is kind above ``delta``, harsh below ``-delta``.
+    ``identity_words`` is what the aligner linked the identity's term to: nothing where it was dropped, None where the
+    aligner did not look.
     """
 
     case: Case
     translation: Translation
     source_word: str = ""
     target_words: tuple[str, ...] = ()
+    identity_words: tuple[str, ...] | None = None
     source_score: float | None = None
     target_score: float | None = None
     delta: float = 0.2
@@ -139,13 +148,31 @@ class Attitude:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Quality scores of one translation, by metric name, in points of 100 (``bleu``, ``chrf``, ``comet`` …)."""
+    """Quality scores of one translation, by metric name, in points of 100 (``bleu``, ``chrf``, ``comet`` …).
+
+    ``statistics`` are counts that add up over cases, for scores of a whole corpus; see `pytest_gnt.metrics.bleu`.
+    """
 
     case: Case
     translation: Translation
     scores: dict[str, float] = field(default_factory=dict)
+    statistics: dict[str, tuple[int, ...]] = field(default_factory=dict)
     reason: Reason | None = None
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The woman and the man variant of a case's own sentence, with their scores: what its own score is compared with.
+
+    Attributes:
+        woman, man: None where the corpus has no such variant of the sentence.
+        tolerance: how far below their mean a score may lie, in points of 100.
+    """
+
+    woman: Quality | None = None
+    man: Quality | None = None
+    tolerance: float = 10.0
 
 
 Evidence = Translation | Judgement | Attitude | Quality

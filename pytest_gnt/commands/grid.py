@@ -1,4 +1,4 @@
-"""``gnt grid``: model × language × prompt configuration × shots, as one table."""
+"""``gnt grid``: model × language × prompt configuration × shots × constraint, as one table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PROMPTS = ("none", "G", "S", "G+S")
 SHOTS = (0, 2, 4)
+CONSTRAINTS = ("none", "moral", "lexical", "moral+lexical")
 INTERRUPTED = 130
 
 
@@ -27,21 +29,36 @@ def add_parser(subparsers: Any) -> None:
     """Declare the arguments of ``gnt grid``."""
     parser = subparsers.add_parser(
         "grid",
-        help="model × language × prompt × shots as one table",
-        description="Runs pytest for every model, prompt configuration and number of shots, and writes grid.csv, "
-        "grid.md and grid.json. Everything computed is in the store: an interrupted grid goes on where it stopped, and "
-        "a finished one is written again without loading a model. Models are those of gnt.toml and the presets. "
+        help="model × language × prompt × shots × constraint as one table",
+        description="Runs pytest for every model, prompt configuration, number of shots and, with --constraints, "
+        "AmbGIMT prompt constraint, and writes grid.csv, grid.md and grid.json. Everything computed is in the store: "
+        "an interrupted grid goes on where it stopped, and a finished one is written again without loading a model. "
+        "Models are those of gnt.toml and the presets. "
         "Arguments after -- are passed on to pytest.",
     )
     parser.add_argument("--models", metavar="A,B", required=True, type=_split, help="systems under test")
-    parser.add_argument("--prompts", metavar="none,G,S,G+S", type=_split, default=PROMPTS, help="default: all four")
-    parser.add_argument("--shots", metavar="0,2,4", type=_split, default=tuple(map(str, SHOTS)), help="default: all")
+    parser.add_argument("--prompts", metavar="none,G,S,G+S", type=_split, help="default: all four (see --constraints)")
+    parser.add_argument("--shots", metavar="0,2,4", type=_split, help="default: all three (see --constraints)")
+    parser.add_argument(
+        "--constraints",
+        metavar="none,moral,lexical,moral+lexical",
+        type=_split,
+        help="vary AmbGIMT's prompt constraint over its suite; prompt and shots are then those of the configuration "
+        "unless given",
+    )
+    parser.add_argument("--attitude-model", metavar="NAME|none", help="scores emotional attitude")
+    parser.add_argument("--comet", metavar="NAME,NAME|none", help="COMET models to score quality with")
     parser.add_argument("--langs", metavar="it,es", help="keep these target languages (default: all of the corpus)")
     parser.add_argument("--data", metavar="DIR", help="folder of the public corpora (default: the shipped sample)")
     parser.add_argument("--sample", metavar="N", type=int, help="about N cases of the corpus, the same for every row")
     parser.add_argument("--seed", metavar="N", type=int, help="seed of sampling and decoding")
     parser.add_argument("--judge", metavar="NAME|none", help="judge of neutrality (default: the configuration's)")
-    parser.add_argument("--suites", metavar="PATH", action="append", help="suites to run (default: mGeNTE's)")
+    parser.add_argument(
+        "--suites",
+        metavar="PATH",
+        action="append",
+        help="suites to run (default: mGeNTE's; AmbGIMT's with --constraints)",
+    )
     parser.add_argument("--store", metavar="PATH", help="result store (default: the configuration's)")
     parser.add_argument("--out", metavar="DIR", default="gnt-grid", help="where the table and the runs are written")
     parser.add_argument("pytest", nargs="*", metavar="-- ARGUMENT", help="further arguments of pytest")
@@ -79,16 +96,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One pytest session: a model with one prompt configuration and number of shots, in all languages."""
+    """One pytest session: a model with one prompt configuration, shots and constraint, in all languages."""
 
     model: str
     prompt: str | None
     shots: int | None
+    constraint: str | None
     folder: Path
 
     @property
     def name(self) -> str:
-        return self.model if self.prompt is None else f"{self.model}, prompt {self.prompt}, {self.shots} shots"
+        if self.prompt is None:
+            return self.model
+        constraint = "" if self.constraint is None else f", constraint {self.constraint}"
+        return f"{self.model}, prompt {self.prompt}, {self.shots} shots{constraint}"
 
     @property
     def log(self) -> Path:
@@ -111,7 +132,10 @@ def _check(arguments: argparse.Namespace, config: Config) -> None:
     for given, known, what in (
         (arguments.prompts, PROMPTS, "--prompts"),
         (arguments.shots, tuple(map(str, SHOTS)), "--shots"),
+        (arguments.constraints, CONSTRAINTS, "--constraints"),
     ):
+        if given is None:
+            continue
         wrong = [value for value in given if value not in known]
         if wrong or not given:
             raise GntError(f"{what}: {', '.join(wrong) or 'nothing'} is not possible; choose from {', '.join(known)}")
@@ -128,11 +152,22 @@ def _prompted(config: Config, model: str) -> bool:
 def _runs(model: str, arguments: argparse.Namespace, config: Config, out: Path) -> Iterator[_Run]:
     folder = out / "runs" / id_part(model)
     if not _prompted(config, model):
-        yield _Run(model, None, None, folder)
+        yield _Run(model, None, None, None, folder)
         return
-    for prompt in arguments.prompts:
-        for shots in arguments.shots:
-            yield _Run(model, prompt, int(shots), folder / f"{prompt}.{shots}")
+    prompts, shots = _points(model, arguments, config)
+    for prompt, number, constraint in product(prompts, shots, arguments.constraints or (None,)):
+        place = f"{prompt}.{number}" if constraint is None else f"{prompt}.{number}.{constraint}"
+        yield _Run(model, prompt, int(number), constraint, folder / place)
+
+
+def _points(model: str, arguments: argparse.Namespace, config: Config) -> tuple[Sequence[str], Sequence[str]]:
+    """Prompt configurations and numbers of shots: as given, else all; one of each where constraints are varied."""
+    if arguments.constraints is None:
+        return arguments.prompts or PROMPTS, arguments.shots or tuple(map(str, SHOTS))
+    from pytest_gnt.runner.translators import configured_prompt
+
+    prompt, shots = configured_prompt(config.run, config.model(model))
+    return arguments.prompts or (prompt,), arguments.shots or (str(shots),)
 
 
 def _run_model(runs: Sequence[_Run], arguments: argparse.Namespace, config: Config, out: Path) -> None:
@@ -143,8 +178,8 @@ def _run_model(runs: Sequence[_Run], arguments: argparse.Namespace, config: Conf
             left.unlink(missing_ok=True)
     judge = arguments.judge or config.run.judge
     passes = [runs]
-    if judge != "none" and config.judge(judge).model is not None:
-        passes = [runs, runs]  # first the translations alone, then the judge's model, the translator's being closed
+    if arguments.constraints is not None or (judge != "none" and config.judge(judge).model is not None):
+        passes = [runs, runs]  # first the translations alone, then the other models, the translator's being closed
     plan = [
         [_planned(run, arguments, last=number == len(passes) - 1) for run in part] for number, part in enumerate(passes)
     ]
@@ -174,15 +209,17 @@ def _planned(run: _Run, arguments: argparse.Namespace, *, last: bool) -> dict[st
 
 
 def _arguments(run: _Run, folder: Path, arguments: argparse.Namespace, *, judged: bool) -> list[str]:
+    others = {"judge": arguments.judge, "attitude-model": arguments.attitude_model, "comet": arguments.comet}
     given = {
         "model": run.model,
         "prompt": run.prompt,
         "shots": run.shots,
+        "constraint": run.constraint,
         "langs": arguments.langs,
         "data": arguments.data,
         "sample": arguments.sample,
         "seed": arguments.seed,
-        "judge": arguments.judge if judged else "none",
+        **(others if judged else dict.fromkeys(others, "none")),
         "store": arguments.store,
         "report": str(folder),
         "gate": "off",
@@ -190,15 +227,16 @@ def _arguments(run: _Run, folder: Path, arguments: argparse.Namespace, *, judged
     }
     options = [f"--gnt-{name}={value}" for name, value in given.items() if value is not None]
     quiet = [f"--rootdir={Path.cwd()}", "-p", "no:cacheprovider", "-q", "--tb=no", "-r", "N"]
-    return [*(arguments.suites or [str(_suite())]), *quiet, *options, *arguments.pytest]
+    suites = arguments.suites or [str(_suite("test_mgente.py" if arguments.constraints is None else "test_ambgimt.py"))]
+    return [*suites, *quiet, *options, *arguments.pytest]
 
 
-def _suite() -> Path:
-    """The shipped mGeNTE suite: inside of an installed package, beside it in a source tree."""
+def _suite(name: str) -> Path:
+    """A shipped suite: inside of an installed package, beside it in a source tree."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "_suites", package.parent / "suites"):
-        if (folder / "test_mgente.py").is_file():
-            return folder / "test_mgente.py"
+        if (folder / name).is_file():
+            return folder / name
     raise GntError("the shipped suites are missing: reinstall pytest-gnt, or name suites with --suites")
 
 
@@ -216,10 +254,12 @@ def _table(runs: Sequence[_Run], arguments: argparse.Namespace, config: Config) 
             table.missing.append((run.name, why))
             continue
         entries = [Entry.from_result(result) for result in read_results(run.folder)]
-        signatures = read_summary(run.folder)["signature"]
+        summary = read_summary(run.folder)
+        signatures = summary["signature"]
         signature = " ".join(signatures[name] for name in sorted(signatures))
         table.lines += [
-            line_of(Cell(run.model, lang, run.prompt, run.shots), entries, signature) for lang in languages(entries)
+            line_of(Cell(run.model, lang, run.prompt, run.shots, run.constraint), entries, signature, summary["tables"])
+            for lang in languages(entries)
         ]
     return table
 

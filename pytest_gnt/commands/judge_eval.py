@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_gnt.commands.agreement_text import (
+    SHOWN_REFUSED,
+    confusion_lines,
+    matrix_lines,
+    rows_lines,
+    with_interval,
+)
 from pytest_gnt.config import Config, load_config
 from pytest_gnt.errors import GntError
 
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_gnt.verdicts.calibration import Calibration
     from pytest_gnt.verdicts.gold import Gold
 
-SHOWN_REFUSED = 10
-
 
 def add_parser(subparsers: Any) -> None:
     """Register the sub-command."""
@@ -28,7 +33,14 @@ def add_parser(subparsers: Any) -> None:
         description="Judge translations that people have labelled, and say how often the judge is right. Columns of "
         "the files: source, translation, label, lang; optional set and gender (also SRC, src, tgt, out).",
     )
-    parser.add_argument("--gold", nargs="+", required=True, metavar="[LANG=]FILE", help="tables of judged translations")
+    parser.add_argument(
+        "--gold",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="[LANG=]FILE",
+        help="tables of judged translations",
+    )
     parser.add_argument("--judge", metavar="NAME", help="judge to measure (default: that of gnt.toml, else lexicon)")
     parser.add_argument("--against", metavar="NAME", help="a second judge for the same translations")
     parser.add_argument(
@@ -50,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_gnt.verdicts.gold import read_gold
 
     files = load_config(Path.cwd())
-    gold = read_gold([_named_file(text) for text in arguments.gold], labelled=arguments.against is None)
-    print(*_gold_lines(gold), sep="\n")
+    gold = read_gold([named_file(text) for text in arguments.gold], labelled=arguments.against is None)
+    print(*rows_lines("gold", gold.files, len(gold.rows), gold.refused), sep="\n")
     first = _judged(arguments, files, arguments.judge or files.run.judge, gold, arguments.judge_prompt_dir)
     second = _judged(arguments, files, arguments.against, gold) if arguments.against else None
     for judged in filter(None, (first, second)):
@@ -62,13 +74,13 @@ def run(arguments: argparse.Namespace) -> int:
                 from pytest_gnt.verdicts.calibration import write_calibration
 
                 write_calibration(arguments.out, calibration)
-                print(f'\nwritten: {arguments.out}. Use it by  calibration = "…"  in [judges.{first.setup.name}].')
+                print(*_usage_lines(first.setup, arguments.out), sep="\n")
     if second is not None:
         print(*_comparison_lines(first, second, arguments.seed), sep="\n")
     return 0
 
 
-def _named_file(text: str) -> tuple[str | None, Path]:
+def named_file(text: str) -> tuple[str | None, Path]:
     """``it=file.tsv`` or ``file.tsv``."""
     lang, equals, name = text.partition("=")
     if equals and lang.isalpha() and len(lang) <= 3:
@@ -146,13 +158,19 @@ def _judged(
     return _Judged(setup, gold, judgements)
 
 
-def _gold_lines(gold: Gold) -> list[str]:
-    read = sum(entry["rows"] for entry in gold.files)
-    lines = [f"gold: {read} rows read = {len(gold.rows)} used + {len(gold.refused)} refused"]
-    lines += [f"  refused {row}" for row in gold.refused[:SHOWN_REFUSED]]
-    if len(gold.refused) > SHOWN_REFUSED:
-        lines.append(f"  … and {len(gold.refused) - SHOWN_REFUSED} more")
-    return lines
+def _usage_lines(setup: JudgeSetup, out: Path) -> list[str]:
+    """The table of gnt.toml that names the calibration. It is whole: a table of the user's replaces a preset's."""
+    import json
+
+    kept = setup.settings.model_dump(exclude_unset=True, exclude={"calibration", "title"})
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()]
+    return [
+        "",
+        f"written: {out}. To use it, have in gnt.toml:",
+        f"[judges.{setup.name}]",
+        *lines,
+        f"calibration = {json.dumps(str(out), ensure_ascii=False)}",
+    ]
 
 
 def _quality_lines(judged: _Judged, calibration: Calibration, seed: int) -> list[str]:
@@ -167,7 +185,7 @@ def _quality_lines(judged: _Judged, calibration: Calibration, seed: int) -> list
         places["all languages"] = sum(whole[1:], start=whole[0])
     lines = ["", f"judge {judged.setup.name}"]
     for name, confusion in places.items():
-        lines += _confusion_lines(name, confusion, seed)
+        lines += confusion_lines(name, confusion, seed)
     reasons: dict[str, int] = {}
     for judgement in judged.judgements:
         if judgement.reason:
@@ -179,29 +197,6 @@ def _quality_lines(judged: _Judged, calibration: Calibration, seed: int) -> list
 
         lines.append("  " + agreement_text(vote_agreement(one.votes for one in judged.judgements)))
     return lines
-
-
-def _confusion_lines(name: str, confusion: Confusion, seed: int) -> list[str]:
-    from pytest_gnt.verdicts.agreement import quality
-
-    found = quality(confusion, seed)
-    lines = [
-        f"  {name}: {found['n']} judged, {found['unscored']} unscored",
-        f"    accuracy {_with(found, 'accuracy')}   macro-F1 {_with(found, 'macro_f1')}   "
-        f"kappa {_with(found, 'kappa')}",
-    ]
-    for label, scores in found["labels"].items():
-        lines.append(
-            f"    {label:<18} precision {_with(scores, 'precision')}   recall {_with(scores, 'recall')}   "
-            f"F1 {_number(scores['f1'])}   n {scores['support']}"
-        )
-    return lines + _matrix("gold", "judged", found["confusion"])
-
-
-def _matrix(rows: str, columns: str, counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    names = list(next(iter(counts.values())))
-    lines = [f"    {rows + ' ↓  ' + columns + ' →':<20}" + "".join(f"{name:>20}" for name in names)]
-    return lines + [f"    {label:<20}" + "".join(f"{row[name]:>20}" for name in names) for label, row in counts.items()]
 
 
 def _comparison_lines(first: _Judged, second: _Judged, seed: int) -> list[str]:
@@ -228,9 +223,9 @@ def _comparison_lines(first: _Judged, second: _Judged, seed: int) -> list[str]:
     lines = [
         "",
         f"{names[0]} against {names[1]} on the same {len(first.gold.rows)} translations",
-        f"  same label {_with(found, 'accuracy')}   kappa {_with(found, 'kappa')}; "
+        f"  same label {with_interval(found, 'accuracy')}   kappa {with_interval(found, 'kappa')}; "
         f"undecided by {names[0]} {unscored}, by {names[1]} alone {found['unscored']}",
-        *_matrix(names[0], names[1], found["confusion"]),
+        *matrix_lines(names[0], names[1], found["confusion"]),
     ]
     if better or worse:
         from pytest_gnt.verdicts.statistics import mcnemar
@@ -240,13 +235,3 @@ def _comparison_lines(first: _Judged, second: _Judged, seed: int) -> list[str]:
             f"  where they differ {names[0]} is right {worse} times, {names[1]} {better} times (McNemar p = {p:.3g})"
         )
     return [*lines, *differing[:SHOWN_REFUSED]]
-
-
-def _with(found: Mapping[str, Any], name: str) -> str:
-    low, high = found[f"{name}_low"], found[f"{name}_high"]
-    interval = f" [{_number(low)}, {_number(high)}]" if low is not None else ""
-    return _number(found[name]) + interval
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

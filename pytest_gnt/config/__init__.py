@@ -2,6 +2,7 @@
 
 from pytest_gnt.config.files import Config, load_config
 from pytest_gnt.config.models import (
+    AlignerSettings,
     AttitudeSettings,
     CometSettings,
     CommandModel,
@@ -14,10 +15,14 @@ from pytest_gnt.config.models import (
     TransformersModel,
     VllmModel,
 )
+from pytest_gnt.config.ray import Placement, RaySettings
 from pytest_gnt.config.run import RunSettings
+from pytest_gnt.config.templates import AttitudeTemplate
 
 __all__ = [
+    "AlignerSettings",
     "AttitudeSettings",
+    "AttitudeTemplate",
     "CometSettings",
     "CommandModel",
     "Config",
@@ -25,7 +30,9 @@ __all__ = [
     "JudgeSettings",
     "ModelSettings",
     "OpenAIModel",
+    "Placement",
     "PluginModel",
+    "RaySettings",
     "RecordedModel",
     "RunSettings",
     "TransformersModel",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_gnt.config.models import (
     BACKENDS,
+    AlignerSettings,
     AttitudeSettings,
     CometSettings,
     CorpusSettings,
@@ -21,12 +23,27 @@ from pytest_gnt.config.models import (
     PluginModel,
     Table,
 )
+from pytest_gnt.config.ray import RaySettings
 from pytest_gnt.config.run import RunSettings
+from pytest_gnt.config.templates import AttitudeTemplate
 from pytest_gnt.errors import GntError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PRESETS = Path(__file__).with_name("presets.toml")
-TABLES = ("run", "models", "judges", "attitude_models", "comet", "corpora", "gates")
+TABLES = (
+    "run",
+    "models",
+    "judges",
+    "aligners",
+    "attitude_models",
+    "attitude_templates",
+    "comet",
+    "corpora",
+    "gates",
+    "ray",
+)
+
+_LANGUAGE = re.compile("[a-z]{2,3}")
 
 T = TypeVar("T", bound=Table)
 
@@ -39,16 +56,22 @@ class Config:
     run: RunSettings = field(default_factory=RunSettings)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     judges: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    aligners: Mapping[str, AlignerSettings] = field(default_factory=dict)
     attitude_models: Mapping[str, AttitudeSettings] = field(default_factory=dict)
+    attitude_templates: Mapping[str, AttitudeTemplate] = field(default_factory=dict)
     comet: Mapping[str, CometSettings] = field(default_factory=dict)
     corpora: Mapping[str, CorpusSettings] = field(default_factory=dict)
     gates: Mapping[str, Any] = field(default_factory=dict)
+    ray: RaySettings = field(default_factory=RaySettings)
 
     def model(self, name: str) -> ModelSettings:
         return lookup(name, self.models, "model", "[models.NAME]")
 
     def judge(self, name: str) -> JudgeSettings:
         return lookup(name, self.judges, "judge", "[judges.NAME]")
+
+    def aligner(self, name: str) -> AlignerSettings:
+        return lookup(name, self.aligners, "aligner", "[aligners.NAME]")
 
     def attitude_model(self, name: str) -> AttitudeSettings:
         return lookup(name, self.attitude_models, "attitude model", "[attitude_models.NAME]")
@@ -116,7 +139,7 @@ def load_config(root: Path) -> Config:
     presets = _tables(_read_toml(PRESETS), PRESETS)
     path, data = _find(root)
     own = _tables(data, path)
-    for section in ("models", "judges", "attitude_models", "comet", "corpora"):
+    for section in ("models", "judges", "aligners", "attitude_models", "comet", "corpora"):
         own[section] = presets[section] | own[section]
     where = path.name
     return Config(
@@ -124,10 +147,13 @@ def load_config(root: Path) -> Config:
         run=validate(RunSettings, _tuples(own["run"]), f"{where} [run] "),
         models={name: _model(name, table, where) for name, table in own["models"].items()},
         judges=_named(JudgeSettings, own["judges"], f"{where} [judges."),
+        aligners=_named(AlignerSettings, own["aligners"], f"{where} [aligners."),
         attitude_models=_named(AttitudeSettings, own["attitude_models"], f"{where} [attitude_models."),
+        attitude_templates=_templates(own["attitude_templates"], f"{where} [attitude_templates."),
         comet=_named(CometSettings, own["comet"], f"{where} [comet."),
         corpora=_named(CorpusSettings, {k: _tuples(v) for k, v in own["corpora"].items()}, f"{where} [corpora."),
         gates=own["gates"],
+        ray=validate(RaySettings, own["ray"], f"{where} [ray] "),
     )
 
 
@@ -171,6 +197,13 @@ def _named(kind: type[T], tables: Mapping[str, Any], where: str) -> dict[str, T]
     return {name: validate(kind, table, f"{where}{name}] ") for name, table in tables.items()}
 
 
+def _templates(tables: Mapping[str, Any], where: str) -> dict[str, AttitudeTemplate]:
+    for lang in tables:
+        if not _LANGUAGE.fullmatch(lang):
+            raise GntError(f"{where}{lang}] must be named by a language code such as sv, without region and script.")
+    return _named(AttitudeTemplate, {lang: _tuples(table) for lang, table in tables.items()}, where)
+
+
 def _model(name: str, table: Any, where: str) -> ModelSettings:
     place = f"{where} [models.{name}] "
     if not isinstance(table, dict) or not isinstance(table.get("backend"), str):
@@ -196,7 +229,18 @@ def _fault(kind: type[Table], item: Any, *, option: bool) -> str:
     if option:
         key = key.replace("_", "-")
     if item["type"] == "extra_forbidden":
-        return f"{key}: unknown key.{did_you_mean(key, kind.model_fields)} Known: {', '.join(kind.model_fields)}"
+        known = _table_at(kind, item["loc"][:-1]).model_fields
+        return f"{key}: unknown key.{did_you_mean(str(item['loc'][-1]), known)} Known: {', '.join(known)}"
     if item["type"] == "missing":
         return f"{key}: is missing"
-    return f"{key}: {item['msg']} (got {item['input']!r:.80})"
+    said = item["msg"].removeprefix("Value error, ")
+    return f"{key}: {said} (got {item['input']!r:.80})"
+
+
+def _table_at(kind: type[Table], path: Iterable[Any]) -> type[Table]:
+    """The table within a table that a path of keys leads to."""
+    for name in path:
+        inner = kind.model_fields[name].annotation if name in kind.model_fields else None
+        if isinstance(inner, type) and issubclass(inner, Table):
+            kind = inner
+    return kind

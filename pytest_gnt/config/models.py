@@ -15,7 +15,7 @@ Positive = Annotated[int, Field(gt=0)]
 class Table(BaseModel):
     """A table of the configuration file: unknown keys and wrong types are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class ModelSettings(Table):
@@ -183,6 +183,30 @@ class AttitudeSettings(Table):
     batch_size: Positive = 32
 
 
+class AlignerSettings(Table):
+    """What finds the words of a translation that stand for a word of the source.
+
+    Attributes:
+        kind: ``lexicon`` looks for the known renderings of the word; ``awesome`` links the words of the two sentences
+            by the embeddings of a multilingual BERT (awesome-align).
+        otherwise: name of the aligner that looks further where the lexicon finds nothing.
+        model: a BERT checkpoint: a folder, ``pkg:NAME`` or a hub id.
+        layer: the layer whose embeddings are compared.
+        threshold: the probability that a link needs in both directions.
+        segmenter: how Chinese is cut into words, by ``jieba`` or by ``characters``.
+    """
+
+    kind: Literal["lexicon", "awesome"]
+    title: str = ""
+    otherwise: str | None = None
+    model: str = "bert-base-multilingual-cased"
+    layer: Positive = 8
+    threshold: float = Field(default=1e-3, gt=0.0, lt=1.0)
+    segmenter: Literal["jieba", "characters"] = "jieba"
+    device: str = "auto"
+    batch_size: Positive = 32
+
+
 class CometSettings(Table):
     """A COMET model, run by an interpreter of its own.
 
@@ -218,6 +242,6 @@ class CorpusSettings(Table):
     path: str
     loader: str = "table"
     lang: str | None = None
-    langs: tuple[str, ...] | None = None
+    langs: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)

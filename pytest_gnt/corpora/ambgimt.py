@@ -8,7 +8,8 @@ Files of a subset, one folder (``STEM`` is ``DictExample_convert_sents`` for the
   `pytest_gnt.case.Identity`.
 
 Where the second pair is there, each of its lines is a row and a case; the neutral file then only gives the sentence
-numbers. Else each line of the neutral file is a row, and a case of the identity "person". The names ``STEM.zh``,
+numbers. Else each line of the neutral file is a row, and a case of the identity "person"; or, with the option
+``convert``, 14 rows and the cases of all identities, made by `pytest_gnt.corpora.conversion`. The names ``STEM.zh``,
 ``STEM.AllType.txt`` and ``STEM.AllType.zh`` do as well. A target language without reference files gives cases without
 references.
 """
@@ -16,19 +17,20 @@ references.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_gnt.case import Case, Identity, Subset
 from pytest_gnt.corpora import attitude_words
-from pytest_gnt.corpora.ambgimt_files import DEFAULT_LANG, PartFiles, find_parts
-from pytest_gnt.corpora.attitude_words import AttitudeWord, Renderings
-from pytest_gnt.corpora.blocks import IDENTITIES, SIZE, Block, check_identity_order, match_blocks
+from pytest_gnt.corpora.ambgimt_english import English, read_english, some
+from pytest_gnt.corpora.ambgimt_files import DEFAULT_LANG, find_parts
+from pytest_gnt.corpora.blocks import IDENTITIES, SIZE
 from pytest_gnt.corpora.collector import CaseCollector
+from pytest_gnt.corpora.conversion import NotConvertible
+from pytest_gnt.corpora.conversion_chinese import chinese_sentence, names_person
+from pytest_gnt.corpora.conversion_plan import Plan
 from pytest_gnt.corpora.labels import read_label
 from pytest_gnt.corpora.options import check_options, mapping_option
 from pytest_gnt.corpora.source import CorpusData, CorpusSource
-from pytest_gnt.corpora.tables import read_table
 from pytest_gnt.corpora.textfile import TextFile, read_text
 from pytest_gnt.errors import GntError
 
@@ -43,6 +45,8 @@ def load(source: CorpusSource) -> CorpusData:
     Without wanted languages, those with reference files are loaded, or Chinese without references where there are none.
 
     The option ``stems`` maps subsets to other file stems (``{authentic = "mine"}``); only these subsets are read then.
+    The option ``convert`` makes the sentences of all identities from the neutral ones: ``true`` where there is no
+    all-identity file, ``"always"`` also in the place of one. Case ids and groups are the same either way.
     Attitude words come from ``attitude_words.SUBSET.tsv`` (or ``attitude_words.tsv``, if the folder holds one subset;
     columns line, attitude_word, zh_word, confidence) in the folder, and else from the shipped table. ``renderings.tsv``
     (attitude_word, lang, rendering) in the folder adds to the known renderings.
@@ -55,10 +59,11 @@ def load(source: CorpusSource) -> CorpusData:
 
 def read(source: CorpusSource, title: str) -> CorpusData:
     """Read data of AmbGIMT's form under another title; see `load`."""
-    check_options(source, ("stems",))
+    check_options(source, ("stems", "convert"))
+    convert = _convert_option(source)
     collector = CaseCollector(source.name)
     parts = find_parts(source.root, _stems(source))
-    english = [_read_english(collector, part, alone=len(parts) == 1) for part in parts]
+    english = [read_english(collector, part, len(parts) == 1, convert) for part in parts]
     langs = source.langs
     if langs is None:
         langs = tuple(sorted({lang for part in parts for lang in part.languages()})) or (DEFAULT_LANG,)
@@ -80,87 +85,19 @@ def _stems(source: CorpusSource) -> Mapping[Subset, str] | None:
     return stems or None
 
 
-@dataclass(frozen=True, slots=True)
-class _English:
-    """The English side of a subset, read once for all languages.
-
-    Attributes:
-        files: its files.
-        neutral: the neutral sentences.
-        variants: the sentences of all identities, if they are there.
-        blocks: the blocks of ``variants``.
-        words: the attitude word of each neutral line, None where it is not known.
-        renderings: known renderings of attitude words.
-        groups: the line that gives its number to the group of each neutral line: the first with the same sentence.
-    """
-
-    files: PartFiles
-    neutral: TextFile
-    variants: TextFile | None
-    blocks: Sequence[Block]
-    words: Sequence[AttitudeWord | None]
-    renderings: Renderings
-    groups: Sequence[int]
-
-
-def _read_english(collector: CaseCollector, files: PartFiles, alone: bool) -> _English:
-    neutral = collector.open(read_text(files.neutral))
-    variants = collector.open(read_text(files.block)) if files.block else None
-    blocks = match_blocks(variants, neutral) if variants else []
-    if variants:
-        _report_blocks(collector, files, variants, blocks)
-    renderings = attitude_words.shipped_renderings()
-    own = Renderings()
-    if path := files.optional("renderings.tsv"):
-        table = read_table(path)
-        collector.open(table.file)
-        own.add_table(table)
-    words = _own_words(collector, files, neutral, alone)
-    for word in filter(None, words):
-        own.add_word(word)
-    missing = sum(word is None for word in words)
-    if missing:
-        collector.note(f"{files.subset}: {missing} of {len(words)} sentences have no known attitude word")
-    first: dict[str, int] = {}
-    groups = [first.setdefault(line.strip(), number) for number, line in enumerate(neutral.lines, start=1)]
-    return _English(files, neutral, variants, blocks, words, own.merged(renderings), groups)
-
-
-def _report_blocks(collector: CaseCollector, files: PartFiles, variants: TextFile, blocks: Sequence[Block]) -> None:
-    sentences = len({block.line for block in blocks if block.line is not None})
-    repeats = [f"block {block.number} repeats line {block.line}" for block in blocks if block.repeat > 1]
-    repeated = f"; repeated: {_some(repeats)}" if repeats else ""
-    collector.note(f"{files.subset}: {sentences} sentences in {len(blocks)} blocks of {SIZE}{repeated}")
-    unnamed = check_identity_order(variants, blocks)
-    if unnamed:
-        collector.note(
-            f"{variants.name}: {len(unnamed)} lines do not name their identity (lines {_some(list(map(str, unnamed)))})"
-        )
-
-
-def _own_words(
-    collector: CaseCollector, files: PartFiles, neutral: TextFile, alone: bool
-) -> Sequence[AttitudeWord | None]:
-    names = (f"attitude_words.{files.subset}.tsv", *(("attitude_words.tsv",) if alone else ()))
-    path = files.optional(*names)
-    table = read_table(path) if path else None
-    own = attitude_words.read_line_words(table) if table else {}
-    if table:
-        collector.open(table.file)
-    words: list[AttitudeWord | None] = []
-    for line, sentence in enumerate(neutral.lines, start=1):
-        word = own.get(line)
-        if word and table and not attitude_words.stands_in(word.word, sentence):
-            collector.tally(f"{table.file.name}: attitude word that does not stand in its sentence", f"line {line}")
-            word = None
-        words.append(word or attitude_words.attitude_word_of(sentence, files.subset, line))
-    return words
+def _convert_option(source: CorpusSource) -> str:
+    """``never``, ``missing`` or ``always``."""
+    value = source.options.get("convert")
+    known = {None: "never", False: "never", True: "missing", "never": "never", "missing": "missing", "always": "always"}
+    if not isinstance(value, bool | str | None) or value not in known:
+        raise GntError(f'corpus {source.name!r}: the option convert must be true, false or "always", not {value!r}')
+    return known[value]
 
 
 class _LanguagePart:
     """Makes the cases of one subset in one language."""
 
-    def __init__(self, collector: CaseCollector, english: _English, lang: str) -> None:
+    def __init__(self, collector: CaseCollector, english: English, lang: str) -> None:
         self._collector = collector
         self._english = english
         self._lang = lang
@@ -171,6 +108,12 @@ class _LanguagePart:
 
     def read(self) -> None:
         files, variants = self._english.files, self._english.variants
+        if self._english.plans is not None:
+            references = self._references(files.reference(self._lang), self._english.neutral)
+            self._collector.expect(len(self._english.neutral.lines) * SIZE)
+            self._read_converted(self._english.plans, references)
+            self._note_missing(references)
+            return
         block_reference = files.block_reference(self._lang)
         if variants is not None:
             references = self._references(block_reference, variants)
@@ -181,6 +124,13 @@ class _LanguagePart:
             self._collector.expect(len(self._english.neutral.lines))
             for number in range(1, len(self._english.neutral.lines) + 1):
                 self._take(self._english.neutral, references, number, Identity.PERSON, number, str(number))
+            self._collector.note(
+                f"{self._label}: neutral sentences only, so each is one case about the person; options = {{convert = "
+                f"true}} makes {SIZE} of it"
+            )
+        self._note_missing(references)
+
+    def _note_missing(self, references: TextFile | None) -> None:
         if references is None:
             self._collector.note(f"{self._label}: no reference file, so the cases have no reference")
 
@@ -212,19 +162,56 @@ class _LanguagePart:
         if same:
             self._collector.note(
                 f"{self._label}: {len(same)} of {len(self._english.blocks)} blocks: one reference for all {SIZE} "
-                f"identities, which names none (sentences {_some(same)})"
+                f"identities, which names none (sentences {some(same)})"
             )
+
+    def _read_converted(self, plans: Sequence[Plan | NotConvertible], references: TextFile | None) -> None:
+        unnamed: list[str] = []
+        for number, plan in enumerate(plans, start=1):
+            if isinstance(plan, NotConvertible):
+                for _ in IDENTITIES:
+                    self._collector.refuse(self._english.neutral.name, number, str(plan))
+                continue
+            reference = references.lines[number - 1] if references else None
+            if reference and self._lang == "zh" and not names_person(reference):
+                unnamed.append(str(number))
+            for identity in IDENTITIES:
+                own = self._own_reference(reference, identity)
+                texts = [(self._english.neutral, plan.sentence(identity))]
+                texts += [(references, own)] if references and own is not None else []
+                self._make(texts, number, identity, number, str(number))
+        if unnamed:
+            self._collector.note(
+                f"{self._label}: {len(unnamed)} of {len(plans)} references name no person, so they are the same for "
+                f"all {SIZE} identities (lines {some(unnamed)})"
+            )
+        if references and self._lang != "zh":
+            self._collector.note(
+                f"{self._label}: references cannot be converted, so only the cases of {Identity.PERSON} have one"
+            )
+
+    def _own_reference(self, reference: str | None, identity: Identity) -> str | None:
+        """The reference of an identity, or None where there is none."""
+        if reference is None or identity is Identity.PERSON:
+            return reference
+        return chinese_sentence(reference, identity) if self._lang == "zh" else None
 
     def _take(
         self, english: TextFile, references: TextFile | None, number: int, identity: Identity, line: int, label: str
     ) -> None:
         """Make the case of one row: its line in the file, its identity, its sentence's neutral line and label."""
-        sentence = english.lines[number - 1]
-        reference = references.lines[number - 1] if references else ""
-        for file, text in ((english, sentence), (references, reference)):
-            if file is not None and not text.strip():
+        texts = [(file, file.lines[number - 1]) for file in (english, references) if file is not None]
+        self._make(texts, number, identity, line, label)
+
+    def _make(
+        self, texts: Sequence[tuple[TextFile, str]], number: int, identity: Identity, line: int, label: str
+    ) -> None:
+        """Make a case of a sentence and, if there is one, its reference, each with the file that it comes from."""
+        for file, text in texts:
+            if not text.strip():
                 self._collector.refuse(file.name, number, "blank line")
                 return
+        (english, sentence), *referenced = texts
         word = self._english.words[line - 1]
         case = Case(
             id=f"{self._prefix}/{label}/{_SLUGS[identity]}",
@@ -233,16 +220,10 @@ class _LanguagePart:
             target_lang=self._lang,
             source=sentence,
             group=f"{self._collector.name}/{self._subset}/{self._english.groups[line - 1]}",
-            references=(reference,) if references else (),
+            references=tuple(reference for _, reference in referenced),
             identity=identity,
             attitude_word=word.word if word else None,
             attitude_renderings=self._renderings[line - 1],
             origin=f"{english.name}:{number}",
         )
         self._collector.add(case, english.name, number)
-
-
-def _some(items: Sequence[str]) -> str:
-    """A few items of a list, and how many more there are."""
-    shown = ", ".join(items[:12])
-    return shown if len(items) <= 12 else f"{shown} and {len(items) - 12} more"

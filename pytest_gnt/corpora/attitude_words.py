@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pytest_gnt.corpora.tables import Table, read_table
 from pytest_gnt.errors import GntError
+from pytest_gnt.work import digest
 
 WORDS_FILE = Path(__file__).with_name("data") / "attitude_words.tsv"
 SAMPLE_RENDERINGS_FILE = Path(__file__).with_name("sample") / "ambgimt" / "renderings.tsv"
@@ -68,6 +69,16 @@ class Renderings:
         """Renderings of a word, the longest first, so that a search finds the whole of a nested one."""
         forms = self._forms.get((lang, word.strip().casefold()), {})
         return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+    def forms(self, lang: str) -> frozenset[str]:
+        """All renderings in a language, of whatever word."""
+        return frozenset(form for (of_lang, _), forms in self._forms.items() if of_lang == lang for form in forms)
+
+    @property
+    def digest(self) -> str:
+        """Hash of all of them, 12 hex digits."""
+        rows = sorted([lang, word, *sorted(forms)] for (lang, word), forms in self._forms.items())
+        return digest(rows)[:12]
 
     def merged(self, other: Renderings) -> Renderings:
         """A new collection with the renderings of both."""

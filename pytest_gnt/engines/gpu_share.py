@@ -7,7 +7,7 @@ The choice has to be made before anything in the process asks the CUDA driver fo
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
@@ -29,23 +29,27 @@ def share(worker: int, workers: int, devices: Sequence[str]) -> list[str]:
     return list(devices[begin:end])
 
 
-def take_share(environment: MutableMapping[str, str], folder: Path = Path("/dev")) -> None:
+def take_share(environment: MutableMapping[str, str], place: int | None = None, folder: Path = Path("/dev")) -> None:
     """Leave a worker process the GPUs that are its own. Outside of a worker, and without GPUs, nothing is changed.
 
     Args:
         environment: the process' own; ``CUDA_VISIBLE_DEVICES`` is what the caller allows, and is narrowed.
+        place: which of the workers it is, from 0; one that replaces a dead worker has that one's. None takes its
+            number.
         folder: where the driver's device files are.
     """
     number = re.fullmatch(r"gw(\d+)", environment.get(WORKER, ""))
-    devices = _devices(environment.get(VARIABLE), folder)
+    devices = visible_devices(environment, folder)
     if number is None or not devices:
         return
-    workers = max(int(environment.get(COUNT, "1")), int(number[1]) + 1)
-    environment[VARIABLE] = ",".join(share(int(number[1]), workers, devices))
+    mine = int(number[1]) if place is None else place
+    workers = max(int(environment.get(COUNT, "1")), mine + 1)
+    environment[VARIABLE] = ",".join(share(mine, workers, devices))
 
 
-def _devices(visible: str | None, folder: Path) -> list[str]:
+def visible_devices(environment: Mapping[str, str], folder: Path = Path("/dev")) -> list[str]:
     """What the caller allows, else all that there are. An empty or negative entry ends the list, as in CUDA."""
+    visible = environment.get(VARIABLE)
     if visible is None:
         found = sum(re.fullmatch(r"nvidia\d+", path.name) is not None for path in folder.glob("nvidia*"))
         return [str(index) for index in range(found)]

@@ -10,7 +10,7 @@ import base64
 import os
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -44,6 +44,9 @@ class Secret:
 
     def __repr__(self) -> str:
         return f"Secret({_HIDDEN!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not sent to another process: set its environment variable there")
 
 
 @dataclass(frozen=True, slots=True)

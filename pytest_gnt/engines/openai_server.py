@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,8 @@ from typing import Any, Literal
 from pytest_gnt.engines.openai_client import Client, Traffic
 from pytest_gnt.engines.openai_dialect import Body
 from pytest_gnt.engines.openai_endpoint import open_endpoint
-from pytest_gnt.engines.openai_logprobs import answer_logprob, echoed_logprobs
 from pytest_gnt.engines.openai_replies import chat_reply, text_reply
 from pytest_gnt.engines.protocol import Constraint, GenerationRequest, Reply
-from pytest_gnt.errors import EngineFailure
 
 Api = Literal["chat", "completions"]
 
@@ -151,80 +148,6 @@ class OpenAIGenerator:
         traffic = self.traffic
         spent = self._price.of(traffic)
         return spent + traffic.in_flight * spent / traffic.metered if traffic.metered else spent
-
-
-class OpenAIScorer:
-    """A `Scorer` over the completions API: the server echoes the prompt with the log-probability of each token.
-
-    Args: as for `OpenAIGenerator`.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key_env: str = "OPENAI_API_KEY",
-        concurrency: int = 32,
-        timeout: float = 120.0,
-        retries: int = 5,
-        backoff: float = 0.5,
-    ) -> None:
-        self._model = model
-        endpoint = open_endpoint(base_url, api_key_env)
-        self._client = Client(endpoint, concurrency=concurrency, timeout=timeout, retries=retries, backoff=backoff)
-
-    def context(self) -> Mapping[str, object]:
-        """See `Scorer`."""
-        return {"backend": "openai", "base_url": self._client.endpoint.shown, "model": self._model, "api": "echo"}
-
-    def score(self, prompts: Sequence[str], answer: str) -> list[float | None]:
-        """See `Scorer`. None where the server gives no finite value, or a stand-in such as -9999.
-
-        Raises:
-            EngineFailure: the server does not give log-probabilities of a prompt at all, or cannot be used.
-        """
-        values: list[float | None] = [None] * len(prompts)
-
-        async def ask(prompt: str) -> float | None:
-            return await self._ask(prompt, answer)
-
-        for index, value in self._client.map(prompts, ask, lambda _: "score"):
-            values[index] = value
-        return values
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
-
-    def __repr__(self) -> str:
-        return f"OpenAIScorer({self._model!r} at {self._client.endpoint.shown})"
-
-    async def _ask(self, prompt: str, answer: str) -> float | None:
-        found: list[float | None] = []
-
-        def write() -> Body:
-            if self._client.dialect.dropped & {"echo", "logprobs"}:
-                raise EngineFailure(self._unable())
-            body = {"prompt": prompt + answer, "max_tokens": 1, "temperature": 0.0, "echo": True, "logprobs": 1}
-            return {"model": self._model, **body}
-
-        def read(data: Any, text: str) -> Reply:
-            tokens = echoed_logprobs(data, text)
-            if tokens is None:
-                raise EngineFailure(self._unable())
-            found.append(answer_logprob(tokens, prompt, answer))
-            return text_reply(data, text)
-
-        await self._client.request("/completions", write, read)
-        value = found[0] if found else None
-        return value if value is not None and math.isfinite(value) else None
-
-    def _unable(self) -> str:
-        return (
-            f"{self._client.endpoint.shown} gives no log-probabilities for prompts (echo with logprobs), which "
-            "attitude scores need; use a server that does, such as vLLM's, or another attitude model"
-        )
 
 
 def has_form(text: str, constraint: Constraint) -> bool:

@@ -89,15 +89,36 @@ class Generator(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class NoScore:
+    """Why there is no log-probability for one prompt; ``detail`` is one sentence, as in `Reply`."""
+
+    reason: Reason
+    detail: str
+
+
+def over_long(tokens: int, window: int) -> NoScore:
+    """Why a question that does not fit the model has no score."""
+    detail = f"the question has {tokens} tokens; the model's window is {window}, answer included"
+    return NoScore(Reason.OVER_LONG, detail)
+
+
+def not_finite(value: float) -> NoScore:
+    """Why a value that is no finite number is no score."""
+    return NoScore(Reason.NOT_FINITE, f"the model's log-probability of the answer is {value}")
+
+
 class Scorer(Protocol):
     """A causal language model that tells the probability of a fixed answer.
 
     ``score`` returns log P(answer | prompt) (natural logarithm, summed over the answer's tokens) for every prompt, in
-    order; None where the engine has no finite value. Same rules for ``context`` as in `Generator`.
+    order; a `NoScore` where the engine has no finite value. The answer's tokens are those that it has in the text
+    "prompt, then answer". Same rules for ``context`` as in `Generator`; ``score`` raises ``MetricUnavailable`` where
+    the engine gives no log-probabilities at all.
     """
 
     def context(self) -> Mapping[str, object]: ...
 
-    def score(self, prompts: Sequence[str], answer: str) -> list[float | None]: ...
+    def score(self, prompts: Sequence[str], answer: str) -> list[float | NoScore]: ...
 
     def close(self) -> None: ...

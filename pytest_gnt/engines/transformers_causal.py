@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +10,15 @@ from typing import Any
 
 from pytest_gnt.engines.batching import batches, clusters
 from pytest_gnt.engines.chat_format import FormatName, PromptFormat, prompt_format
-from pytest_gnt.engines.checkpoints import Checkpoint, load, unload
+from pytest_gnt.engines.checkpoints import Checkpoint, unload
 from pytest_gnt.engines.constraints import Compiler
 from pytest_gnt.engines.decode import Row, decode
-from pytest_gnt.engines.devices import pick_device, pick_dtype
 from pytest_gnt.engines.forward import Forward
+from pytest_gnt.engines.loaded_checkpoint import CheckpointEngine
 from pytest_gnt.engines.protocol import GenerationRequest, Reply
-from pytest_gnt.engines.weights import Progress, revision
+from pytest_gnt.engines.weights import Progress
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Reason
-
-_log = logging.getLogger(__name__)
-_VERSION = 1
-"""Part of the context: raise it when replies change without any setting having changed."""
 
 
 @dataclass(slots=True)
@@ -41,7 +36,7 @@ class _Prompt:
     stops: tuple[str, ...]
 
 
-class CausalGenerator:
+class CausalGenerator(CheckpointEngine[_Loaded]):
     """A `Generator` over a transformers checkpoint; the weights are loaded by the first `generate`.
 
     Only the decoding that a request states is applied; of a checkpoint's own ``generation_config`` (penalties,
@@ -71,29 +66,14 @@ class CausalGenerator:
         template_options: Mapping[str, object] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        if batch_size < 1:
-            raise GntError(f"batch_size is {batch_size}: it must be at least 1")
         if format not in ("auto", "chat", "plain"):
             raise GntError(f"format {format!r} is unknown: use auto, chat or plain")
-        self._model = model
-        self._device = pick_device(device)
-        self._dtype = pick_dtype(dtype, self._device)
-        self._batch_size = batch_size
+        super().__init__(model, dtype=dtype, device=device, batch_size=batch_size, progress=progress)
         self._format = format
         self._template_options = dict(template_options or {})
-        self._progress = progress or _log.info
-        self._loaded: _Loaded | None = None
 
     def context(self) -> Mapping[str, object]:
-        return {
-            "backend": "transformers",
-            "version": _VERSION,
-            "model": self._model,
-            "revision": revision(self._model),
-            "dtype": self._dtype,
-            "format": self._format,
-            "template_options": self._template_options,
-        }
+        return {**self._context(), "format": self._format, "template_options": self._template_options}
 
     def generate(self, requests: Sequence[GenerationRequest]) -> Iterator[tuple[int, Reply]]:
         if not requests:
@@ -111,30 +91,18 @@ class CausalGenerator:
             rows = [prompts[index] for index in indices]
             yield from self._run(loaded, indices, [row for row in rows if isinstance(row, _Prompt)], requests)
 
-    def close(self) -> None:
-        if self._loaded is not None:
-            self._loaded.forward.close()
-            self._loaded = None
-            unload()
+    def _prepared(self, checkpoint: Checkpoint) -> _Loaded:
+        ends = end_tokens(checkpoint)
+        return _Loaded(
+            checkpoint,
+            Forward(checkpoint),
+            prompt_format(checkpoint.tokenizer, self._format, self._template_options),
+            Compiler(checkpoint.tokenizer, ends),
+            ends,
+        )
 
-    def _load(self) -> _Loaded:
-        if self._loaded is None:
-            checkpoint = load(
-                self._model,
-                auto_class="AutoModelForCausalLM",
-                device=self._device,
-                dtype=self._dtype,
-                progress=self._progress,
-            )
-            ends = end_tokens(checkpoint)
-            self._loaded = _Loaded(
-                checkpoint,
-                Forward(checkpoint),
-                prompt_format(checkpoint.tokenizer, self._format, self._template_options),
-                Compiler(checkpoint.tokenizer, ends),
-                ends,
-            )
-        return self._loaded
+    def _release(self, loaded: _Loaded) -> None:
+        loaded.forward.close()
 
     def _run(
         self, loaded: _Loaded, indices: Sequence[int], prompts: Sequence[_Prompt], requests: Sequence[GenerationRequest]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_gnt.engines.answer_tokens import answer_tokens
 from pytest_gnt.engines.batching import batches, clusters
-from pytest_gnt.engines.checkpoints import Checkpoint, load, unload
-from pytest_gnt.engines.devices import pick_device, pick_dtype
+from pytest_gnt.engines.checkpoints import Checkpoint
 from pytest_gnt.engines.forward import Forward
-from pytest_gnt.engines.weights import Progress, revision
-from pytest_gnt.errors import GntError
-
-_log = logging.getLogger(__name__)
-_VERSION = 1
-"""Part of the context: raise it when scores change without any setting having changed."""
+from pytest_gnt.engines.loaded_checkpoint import CheckpointEngine
+from pytest_gnt.engines.protocol import NoScore, not_finite, over_long
+from pytest_gnt.engines.weights import Progress
+from pytest_gnt.evidence import Reason
 
 
 @dataclass(slots=True)
@@ -26,7 +24,7 @@ class _Loaded:
     forward: Forward
 
 
-class CausalScorer:
+class CausalScorer(CheckpointEngine[_Loaded]):
     """A `Scorer` over a transformers checkpoint; the weights are loaded by the first `score`.
 
     Prompts are raw text: no chat template is put around them. The start token is set where the tokenizer sets one.
@@ -42,6 +40,8 @@ class CausalScorer:
         GntError: an unknown setting.
     """
 
+    _version = 2
+
     def __init__(
         self,
         model: str,
@@ -51,75 +51,48 @@ class CausalScorer:
         batch_size: int = 32,
         progress: Progress | None = None,
     ) -> None:
-        if batch_size < 1:
-            raise GntError(f"batch_size is {batch_size}: it must be at least 1")
-        self._model = model
-        self._device = pick_device(device)
-        self._dtype = pick_dtype(dtype, self._device)
-        self._batch_size = batch_size
-        self._progress = progress or _log.info
-        self._loaded: _Loaded | None = None
+        super().__init__(model, dtype=dtype, device=device, batch_size=batch_size, progress=progress)
 
     def context(self) -> Mapping[str, object]:
-        return {
-            "backend": "transformers",
-            "version": _VERSION,
-            "model": self._model,
-            "revision": revision(self._model),
-            "dtype": self._dtype,
-        }
+        return self._context()
 
-    def score(self, prompts: Sequence[str], answer: str) -> list[float | None]:
+    def score(self, prompts: Sequence[str], answer: str) -> list[float | NoScore]:
         """See `Scorer.score`. A prompt that does not fit the model's window has no value."""
-        scores: list[float | None] = [None] * len(prompts)
         if not prompts:
-            return scores
+            return []
         loaded = self._load()
-        tokens = self._answer_tokens(loaded, answer)
-        rows, places = self._rows(loaded, prompts, tokens)
-        for cluster in clusters(rows):
-            for batch in batches(cluster, self._batch_size):
-                values = _log_probabilities(loaded.forward, [rows[i] for i in batch], cluster.shared, tokens)
-                for row, value in zip(batch, values, strict=True):
-                    scores[places[row]] = value if math.isfinite(value) else None
+        window = loaded.checkpoint.window
+        scores: list[float | NoScore] = [_EMPTY] * len(prompts)
+        fitting: dict[tuple[int, ...], list[tuple[int, list[int]]]] = defaultdict(list)
+        for place, (prompt, wanted) in enumerate(answer_tokens(loaded.checkpoint.tokenizer, prompts, answer)):
+            if window is not None and len(prompt) + len(wanted) > window:
+                scores[place] = over_long(len(prompt), window)
+            elif prompt:
+                # All but the answer's last token are read; each is predicted by what precedes it.
+                fitting[tuple(wanted)].append((place, [*prompt, *wanted[:-1]]))
+        for tokens, rows in fitting.items():
+            values = self._values(loaded, [row for _, row in rows], tokens)
+            for (place, _), value in zip(rows, values, strict=True):
+                scores[place] = value if math.isfinite(value) else not_finite(value)
         return scores
 
-    def close(self) -> None:
-        if self._loaded is not None:
-            self._loaded.forward.close()
-            self._loaded = None
-            unload()
+    def _values(self, loaded: _Loaded, rows: Sequence[list[int]], tokens: Sequence[int]) -> list[float]:
+        values = [math.nan] * len(rows)
+        for cluster in clusters(rows):
+            for batch in batches(cluster, self._batch_size):
+                found = _log_probabilities(loaded.forward, [rows[i] for i in batch], cluster.shared, tokens)
+                for row, value in zip(batch, found, strict=True):
+                    values[row] = value
+        return values
 
-    def _load(self) -> _Loaded:
-        if self._loaded is None:
-            checkpoint = load(
-                self._model,
-                auto_class="AutoModelForCausalLM",
-                device=self._device,
-                dtype=self._dtype,
-                progress=self._progress,
-            )
-            self._loaded = _Loaded(checkpoint, Forward(checkpoint))
-        return self._loaded
+    def _prepared(self, checkpoint: Checkpoint) -> _Loaded:
+        return _Loaded(checkpoint, Forward(checkpoint))
 
-    def _answer_tokens(self, loaded: _Loaded, answer: str) -> list[int]:
-        tokens = loaded.checkpoint.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"]
-        if not tokens:
-            raise GntError(f"the answer {answer!r} has no tokens: the attitude template needs a visible answer")
-        return list(tokens)
+    def _release(self, loaded: _Loaded) -> None:
+        loaded.forward.close()
 
-    def _rows(
-        self, loaded: _Loaded, prompts: Sequence[str], answer: Sequence[int]
-    ) -> tuple[list[list[int]], list[int]]:
-        """Prompts with all but the answer's last token behind them, and the place of each in the input."""
-        window = loaded.checkpoint.window
-        encoded = loaded.checkpoint.tokenizer(list(prompts), verbose=False)["input_ids"]
-        rows, places = [], []
-        for place, prompt in enumerate(encoded):
-            if prompt and (window is None or len(prompt) + len(answer) <= window):
-                rows.append([*prompt, *answer[:-1]])
-                places.append(place)
-        return rows, places
+
+_EMPTY = NoScore(Reason.EMPTY, "the question is empty")
 
 
 def _log_probabilities(forward: Forward, rows: Sequence[list[int]], shared: int, answer: Sequence[int]) -> list[float]:

@@ -8,23 +8,18 @@ MarianMT model for one pair).
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_gnt.engines.batching import Cluster, batches
-from pytest_gnt.engines.checkpoints import Checkpoint, load, unload
-from pytest_gnt.engines.devices import pick_device, pick_dtype
+from pytest_gnt.engines.checkpoints import Checkpoint
 from pytest_gnt.engines.language_codes import marian_tokens, nllb_code
+from pytest_gnt.engines.loaded_checkpoint import CheckpointEngine
 from pytest_gnt.engines.protocol import Reply
-from pytest_gnt.engines.weights import Progress, revision
+from pytest_gnt.engines.weights import Progress
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Reason
-
-_log = logging.getLogger(__name__)
-_VERSION = 1
-"""Part of the context: raise it when replies change without any setting having changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class _Route:
     first_token: int | None = None
 
 
-class Seq2SeqEngine:
+class Seq2SeqEngine(CheckpointEngine[Checkpoint]):
     """Translates with an encoder-decoder checkpoint by beam search; the weights are loaded by the first `translate`.
 
     Args:
@@ -58,6 +53,8 @@ class Seq2SeqEngine:
         GntError: an unknown or impossible setting.
     """
 
+    _auto_class = "AutoModelForSeq2SeqLM"
+
     def __init__(
         self,
         model: str,
@@ -69,29 +66,21 @@ class Seq2SeqEngine:
         max_new_tokens: int = 100,
         progress: Progress | None = None,
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("num_beams", num_beams), ("max_new_tokens", max_new_tokens)):
-            if value < 1:
-                raise GntError(f"{name} is {value}: it must be at least 1")
-        self._model = model
-        self._device = pick_device(device)
-        self._dtype = pick_dtype(dtype, self._device)
-        self._batch_size = batch_size
+        super().__init__(
+            model,
+            dtype=dtype,
+            device=device,
+            batch_size=batch_size,
+            progress=progress,
+            num_beams=num_beams,
+            max_new_tokens=max_new_tokens,
+        )
         self._num_beams = num_beams
         self._max_new_tokens = max_new_tokens
-        self._progress = progress or _log.info
-        self._checkpoint: Checkpoint | None = None
 
     def context(self) -> Mapping[str, object]:
         """Everything about the engine that can change a reply; needs no weights."""
-        return {
-            "backend": "transformers",
-            "version": _VERSION,
-            "model": self._model,
-            "revision": revision(self._model),
-            "dtype": self._dtype,
-            "num_beams": self._num_beams,
-            "max_new_tokens": self._max_new_tokens,
-        }
+        return {**self._context(), "num_beams": self._num_beams, "max_new_tokens": self._max_new_tokens}
 
     def translate(self, texts: Sequence[str], src_lang: str, tgt_lang: str) -> Iterator[tuple[int, Reply]]:
         """Translate sentences; every index is yielded once, in any order.
@@ -115,25 +104,11 @@ class Seq2SeqEngine:
             replies = self._generate(checkpoint, [rows[index] for index in batch], route)
             yield from zip(batch, replies, strict=True)
 
-    def close(self) -> None:
-        """Give the model's memory back."""
-        if self._checkpoint is not None:
-            self._checkpoint = None
-            unload()
-
-    def _load(self) -> Checkpoint:
-        if self._checkpoint is None:
-            self._checkpoint = load(
-                self._model,
-                auto_class="AutoModelForSeq2SeqLM",
-                device=self._device,
-                dtype=self._dtype,
-                progress=self._progress,
-            )
-            # MarianMT's settings force an end token at the limit, which would hide that a reply was cut. None in a
-            # call's settings counts as "not set", so it has to go from the model's own.
-            self._checkpoint.model.generation_config.forced_eos_token_id = None
-        return self._checkpoint
+    def _prepared(self, checkpoint: Checkpoint) -> Checkpoint:
+        # MarianMT's settings force an end token at the limit, which would hide that a reply was cut. None in a call's
+        # settings counts as "not set", so it has to go from the model's own.
+        checkpoint.model.generation_config.forced_eos_token_id = None
+        return checkpoint
 
     def _generate(self, checkpoint: Checkpoint, rows: Sequence[list[int]], route: _Route) -> list[Reply]:
         import torch

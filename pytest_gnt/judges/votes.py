@@ -97,6 +97,11 @@ class Panel:
         self.judge.close()
 
     @property
+    def movable(self) -> bool:
+        """As the judge is."""
+        return self.judge.movable
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """See `LlmJudge.notes`."""
         return self.judge.notes

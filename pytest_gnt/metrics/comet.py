@@ -55,6 +55,8 @@ class CometProvider:
         GntError: the device is unknown.
     """
 
+    movable = True
+
     def __init__(
         self,
         name: str,

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_gnt.case import Case
-from pytest_gnt.corpora.attitude_words import renderings
 from pytest_gnt.evidence import Attitude, Reason, Translation
-from pytest_gnt.metrics.attitude import (
-    Calibration,
-    LexiconAligner,
-    WordQuery,
-    WordScore,
-    attitude_of,
-    calibrate,
-    calibration_queries,
-)
+from pytest_gnt.metrics.attitude import Calibration, Templates, WordQuery, WordScore, attitude_of
+from pytest_gnt.pipeline.aligning import ByLexicon, Found, WordFinder
 from pytest_gnt.pipeline.executor import Executor
+from pytest_gnt.pipeline.word_scores import WordScores, word_scores
 from pytest_gnt.work import Provider
 
-MIN_AUC = 0.7
-"""An attitude model that puts fewer pairs of plainly kind and plainly harsh words in order cannot tell a shift."""
-
 Aligned = tuple[str, ...] | Reason
+_LISTED_ONLY = (
+    "attitude words were looked up in a list of known renderings; one that is not listed is unscored (unaligned), "
+    "however harsh it is: --gnt-aligner=lexicon+e5 looks for it with a model"
+)
 
 
 class Attitudes:
-    """Aligns by the renderings that are known of each word and scores words with one attitude model.
+    """Finds each attitude word in its translation and scores words with one attitude model.
 
     Args:
         scorer: the attitude model, as a provider of word scores.
@@ -35,30 +29,49 @@ class Attitudes:
             plainly harsh words, and 1 and -1 are the means of the two, so that ``delta`` means the same for every
             model. Raw scores differ in size by model and lean towards one answer.
         delta: a word is kind above, harsh below this score.
+        finder: how the word is found.
+        templates: whose kind and harsh words set the scale; the shipped ones by default.
     """
 
-    def __init__(self, scorer: Provider[WordQuery, WordScore], *, calibrated: bool, delta: float) -> None:
+    def __init__(
+        self,
+        scorer: Provider[WordQuery, WordScore],
+        *,
+        calibrated: bool,
+        delta: float,
+        finder: WordFinder | None = None,
+        templates: Templates | None = None,
+    ) -> None:
         self._scorer = scorer
         self._calibrated = calibrated
         self._delta = delta
-        self._aligner = LexiconAligner()
-        self.calibrations: dict[str, Calibration] = {}
+        self._finder = finder or ByLexicon()
+        self._templates = templates or Templates()
+        self._found = WordScores()
+        self._unlisted = False
+
+    @property
+    def calibrations(self) -> Mapping[str, Calibration]:
+        """What the plainly kind and harsh words say of the model, by language."""
+        return self._found.calibrations
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user has to know of the attitude model, and of words that a list alone did not find."""
+        return (*self._found.notes, _LISTED_ONLY) if self._unlisted else self._found.notes
 
     def attitudes(self, translations: Sequence[Translation], executor: Executor) -> list[Attitude]:
         """The attitude evidence of each translation, in order; every distinct word is scored once."""
-        aligned = [self._align(translation) for translation in translations]
-        scores = self._scores(translations, aligned, executor)
+        found = self._finder.find(translations, executor)
+        by_list = isinstance(self._finder, ByLexicon) and self._finder.otherwise is None
+        self._unlisted |= by_list and any(one.words is Reason.UNALIGNED for one in found)
+        scores = self._scores(translations, [one.words for one in found], executor)
         return [
-            replace(self._attitude(translation, words, scores), delta=self._delta)
-            for translation, words in zip(translations, aligned, strict=True)
+            replace(
+                self._attitude(translation, one.words, scores), delta=self._delta, identity_words=_identity_words(one)
+            )
+            for translation, one in zip(translations, found, strict=True)
         ]
-
-    def _align(self, translation: Translation) -> Aligned:
-        case = translation.case
-        if case.attitude_word is None or translation.text is None:
-            return Reason.NO_ATTITUDE_WORD
-        known = dict.fromkeys((*case.attitude_renderings, *renderings(case.attitude_word, case.target_lang)))
-        return self._aligner.align(translation.text, known, case.target_lang, case.attitude_word)
 
     def _scores(
         self, translations: Sequence[Translation], aligned: Sequence[Aligned], executor: Executor
@@ -69,26 +82,10 @@ class Attitudes:
                 wanted.update(dict.fromkeys(_queries(translation.case, words)))
         if not wanted:
             return {}
-        langs = sorted({query.lang for query in wanted})
-        plain = {lang: calibration_queries(lang) for lang in langs} if self._calibrated else {}
-        queries = list(dict.fromkeys([*wanted, *(query for sets in plain.values() for one in sets for query in one)]))
-        raw = dict(zip(queries, executor.compute(self._scorer, queries), strict=True))
-        self.calibrations = {
-            lang: calibrate(lang, [raw[query] for query in kind], [raw[query] for query in harsh])
-            for lang, (kind, harsh) in plain.items()
-            if kind and harsh
-        }
-        return {query: self._scaled(raw[query]) for query in wanted}
-
-    def _scaled(self, score: WordScore) -> WordScore:
-        calibration = self.calibrations.get(score.lang)
-        if calibration is None or score.score is None:
-            return score
-        if calibration.auc < MIN_AUC:
-            share = f"{calibration.auc:.0%}"
-            detail = f"the attitude model tells kind from harsh words of {score.lang!r} in only {share} of pairs"
-            return WordScore(score.lang, score.word, None, Reason.UNDECIDED, detail)
-        return replace(score, score=(score.score - calibration.zero) / calibration.unit)
+        self._found = word_scores(self._scorer, self._templates, list(wanted), executor, calibrated=self._calibrated)
+        if self._calibrated:
+            return {query: self._found.calibrated(query) for query in wanted}
+        return {query: self._found.raw[query] for query in wanted}
 
     def _attitude(self, translation: Translation, words: Aligned, scores: dict[WordQuery, WordScore]) -> Attitude:
         case = translation.case
@@ -96,6 +93,16 @@ class Attitudes:
             return attitude_of(case, translation, words, None, ())
         source_query, *target_queries = _queries(case, words)
         return attitude_of(case, translation, words, scores[source_query], [scores[query] for query in target_queries])
+
+
+def _identity_words(found: Found) -> tuple[str, ...] | None:
+    """None where they were not looked for; a term that was left in the source's language is linked to itself."""
+    match found.identity_words:
+        case Reason.UNALIGNED | Reason.ALIGNED_TO_PUNCTUATION | Reason.ALIGNED_TO_FUNCTION_WORD:
+            return ()
+        case tuple() as words:
+            return words
+    return None
 
 
 def _queries(case: Case, aligned: Aligned) -> list[WordQuery]:

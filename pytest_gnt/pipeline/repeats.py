@@ -36,6 +36,8 @@ class Repeated:
         return self._contexts[id(inner)][1]
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_provider" not in vars(self):  # while a copy is being unpickled
+            raise AttributeError(name)
         return getattr(self._provider, name)
 
 

@@ -10,6 +10,8 @@ from pytest_gnt.case import Case
 from pytest_gnt.evidence import Attitude, Evidence, Judgement, Quality, Reason, Translation
 from pytest_gnt.metrics.bleu import quality_without
 from pytest_gnt.pipeline.executor import Executor
+from pytest_gnt.prompts.identify import forget
+from pytest_gnt.translators.script import with_script_flags
 from pytest_gnt.work import Answer, JsonObject, Provider, Work
 
 KINDS = ("translation", "judgement", "attitude", "quality")
@@ -71,6 +73,11 @@ class Book:
     def put(self, kind: str, evidence: Sequence[Evidence]) -> None:
         self._evidence[kind].update((one.case.id, one) for one in evidence)
 
+    def release(self, case: Case) -> None:
+        """Let go of the evidence of a case that nobody will ask for again."""
+        for by_id in self._evidence.values():
+            by_id.pop(case.id, None)
+
 
 def gather(executor: Executor, stages: Stages, needs: Mapping[str, Sequence[Case]]) -> Book:
     """Compute the evidence that is needed: ``needs`` maps a kind to the cases that need it.
@@ -83,7 +90,9 @@ def gather(executor: Executor, stages: Stages, needs: Mapping[str, Sequence[Case
     """
     book = Book()
     wanted = {case.id: case for cases in needs.values() for case in cases}
-    translations = dict(zip(wanted, executor.compute(stages.translator, list(wanted.values())), strict=True))
+    answered = executor.compute(stages.translator, list(wanted.values()))
+    translations = dict(zip(wanted, map(with_script_flags, answered), strict=True))
+    forget()
     book.put("translation", list(translations.values()))
 
     def of(kind: str) -> list[Translation]:
@@ -163,7 +172,12 @@ def _merged(translation: Translation, parts: Sequence[Quality], without: Quality
     """One record of all metrics' scores; the first reason where there is no score at all."""
     scores = {name: score for quality in parts for name, score in quality.scores.items()}
     if scores:
-        detail = "; ".join(quality.detail for quality in parts if quality.detail)
-        return Quality(case=translation.case, translation=translation, scores=scores, detail=detail)
+        return Quality(
+            case=translation.case,
+            translation=translation,
+            scores=scores,
+            statistics={name: counts for quality in parts for name, counts in quality.statistics.items()},
+            detail="; ".join(quality.detail for quality in parts if quality.detail),
+        )
     unscored = [quality for quality in parts if quality.reason is not None]
     return next(iter(unscored), None) or without or Quality(case=translation.case, translation=translation)

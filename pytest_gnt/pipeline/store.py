@@ -9,31 +9,28 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_gnt.errors import GntError
-from pytest_gnt.work import Answer, JsonObject, Work, canonical_json
+from pytest_gnt.pipeline.owners import owner_name, works
+from pytest_gnt.pipeline.store_file import (
+    BUSY_SECONDS,
+    DamagedStore,
+    Identity,
+    advice,
+    connect,
+    identity,
+    set_aside,
+)
+from pytest_gnt.work import Answer, Context, JsonObject, Work, canonical_json
 
-SCHEMA = 1
-BUSY_SECONDS = 60.0
 CHUNK = 400  # keys a query; SQLite's default bound on variables is 999 in old builds
-REMOTE_LEASE_SECONDS = 900.0
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS contexts (key TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (
-    key TEXT PRIMARY KEY, stage TEXT NOT NULL, context TEXT NOT NULL, input TEXT NOT NULL, value TEXT NOT NULL,
-    run TEXT
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, owner TEXT NOT NULL, taken REAL NOT NULL) WITHOUT ROWID;
-"""
 
 # A process works on one batch at a time: a lease of its own that is still there was given up and can be taken again.
 _LEASE = """
@@ -41,13 +38,30 @@ INSERT INTO leases VALUES (?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET taken = excluded.taken WHERE owner = excluded.owner
 """
 
+# The first answer that may be kept stands: who read it and who comes later see the same.
+_ANSWER = """
+INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value, run = excluded.run WHERE answers.run IS NOT NULL
+"""
+
+_SEEN = "SELECT 1 FROM answers WHERE key = ? AND (run IS NULL OR run = ?)"
+
+ResultT = TypeVar("ResultT")
+
 
 @dataclass(slots=True)
 class Store:
     """An open store.
 
-    ``run`` names the run: answers that may not be kept (a server was away) are seen by the processes of this run only.
-    A connection is opened at first use and belongs to the process that opened it.
+    A connection is opened at first use and belongs to the process that opened it. A store that turns out to be damaged
+    is renamed, the run goes on with a new one, and ``notes`` says so.
+
+    Attributes:
+        path: the file.
+        run: names the run: answers that may not be kept (a server was away) are seen by the processes of this run only.
+        owner: names this process, see `owner_name`.
+        clock: seconds since the epoch.
+        patience: seconds to wait for another process' transaction.
 
     Raises:
         GntError: the file cannot be created, read or written, or is of another version; the message names it.
@@ -55,58 +69,49 @@ class Store:
 
     path: Path
     run: str = ""
-    owner: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}")
+    owner: str = field(default_factory=lambda: owner_name(os.getpid()))
+    clock: Callable[[], float] = time.time
+    patience: float = BUSY_SECONDS
+    notes: list[str] = field(default_factory=list)
     _connection: sqlite3.Connection | None = None
+    _opened: Identity | None = None
     _contexts: set[str] = field(default_factory=set)
 
     def answers(self, keys: Sequence[str]) -> dict[str, JsonObject]:
         """The stored answers among ``keys``."""
         found: dict[str, JsonObject] = {}
         for chunk in _chunks(keys):
-            marks = ",".join("?" * len(chunk))
-            sql = f"SELECT key, value FROM answers WHERE key IN ({marks}) AND (run IS NULL OR run = ?)"  # noqa: S608
-            with self._guard() as db:
-                for key, value in db.execute(sql, (*chunk, self.run)):
-                    found[key] = json.loads(value)
+            found.update(self._use(lambda db, chunk=chunk: self._select(db, chunk)))  # type: ignore[misc]
         return found
 
     def commit(self, stage: str, results: Iterable[tuple[Work, Answer]]) -> None:
-        """Write a batch and give its leases back, in one transaction."""
-        with self._writing() as db:
-            for work, answer in results:
-                context = work.context.key
-                if context not in self._contexts:
-                    db.execute(
-                        "INSERT OR IGNORE INTO contexts VALUES (?, ?)", (context, canonical_json(work.context.data))
-                    )
-                    self._contexts.add(context)
-                row = (work.key, stage, context, canonical_json(work.input), canonical_json(answer.value))
-                db.execute(
-                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)",
-                    (*row, None if answer.keep else self.run),
-                )
-                db.execute("DELETE FROM leases WHERE key = ?", (work.key,))
+        """Write a batch and give its leases back, in one transaction; renew the leases that this process still holds.
+
+        An answer that is stored already stays as it is, unless it was one that may not be kept.
+        """
+        rows: list[tuple[Any, ...]] = []
+        contexts: dict[str, Context] = {}
+        for work, answer in results:
+            rows.append(_row(stage, work, answer, self.run))
+            contexts[work.context.key] = work.context
+        if not rows:
+            return
+        self._use(lambda db: self._write(db, lambda: self._insert(db, contexts, rows)))
+        self._contexts.update(contexts)
 
     def lease(self, keys: Sequence[str], limit: int) -> list[str]:
-        """Take up to ``limit`` of ``keys`` that are neither answered nor leased by a living process."""
-        taken: list[str] = []
-        with self._writing() as db:
-            self._free_dead_leases(db)
-            now = time.time()
-            for key in keys:
-                if len(taken) == limit:
-                    break
-                sql = "SELECT 1 FROM answers WHERE key = ? AND (run IS NULL OR run = ?)"
-                if db.execute(sql, (key, self.run)).fetchone():
-                    continue
-                if db.execute(_LEASE, (key, self.owner, now)).rowcount:
-                    taken.append(key)
-        return taken
+        """Take up to ``limit`` of ``keys``, in order, that are neither answered nor leased by a living process."""
+        return self._use(lambda db: self._write(db, lambda: self._take(db, keys, limit)))
 
     def release(self) -> None:
         """Give back every lease of this process."""
-        with self._writing() as db:
-            db.execute("DELETE FROM leases WHERE owner = ?", (self.owner,))
+        self._use(lambda db: self._write(db, lambda: db.execute("DELETE FROM leases WHERE owner = ?", (self.owner,))))
+
+    def explain(self, key: str) -> Mapping[str, Any] | None:
+        """The parts behind a stored answer, to see why another request missed it."""
+        sql = "SELECT a.stage, c.data, a.input FROM answers a JOIN contexts c ON c.key = a.context WHERE a.key = ?"
+        row = self._use(lambda db: db.execute(sql, (key,)).fetchone())
+        return row and {"stage": row[0], "context": json.loads(row[1]), "input": json.loads(row[2])}
 
     def close(self) -> None:
         """Release and close; safe to call twice."""
@@ -114,96 +119,96 @@ class Store:
             # A store that can no longer be written keeps leases, and they die with this process.
             with suppress(GntError):
                 self.release()
-            self._connection.close()
-            self._connection = None
+            self._disconnect()
 
-    def _free_dead_leases(self, db: sqlite3.Connection) -> None:
-        for owner, taken in db.execute("SELECT owner, MAX(taken) FROM leases GROUP BY owner").fetchall():
-            if owner != self.owner and not _alive(owner, taken):
-                db.execute("DELETE FROM leases WHERE owner = ?", (owner,))
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._guard() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
-
-    @contextmanager
-    def _guard(self) -> Iterator[sqlite3.Connection]:
+    def _select(self, db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, JsonObject]:
+        marks = ",".join("?" * len(keys))
+        sql = f"SELECT key, value FROM answers WHERE key IN ({marks}) AND (run IS NULL OR run = ?)"  # noqa: S608
         try:
-            if self._connection is None:
-                self._connection = _open(self.path)
-            yield self._connection
-        except sqlite3.DatabaseError as error:
-            raise GntError(_advice(self.path, error)) from error
+            return {key: json.loads(value) for key, value in db.execute(sql, (*keys, self.run))}
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DamagedStore(f"an answer is not JSON: {error}") from error
+
+    def _insert(self, db: sqlite3.Connection, contexts: Mapping[str, Context], rows: Sequence[tuple[Any, ...]]) -> None:
+        for key in contexts.keys() - self._contexts:
+            db.execute("INSERT OR IGNORE INTO contexts VALUES (?, ?)", (key, canonical_json(contexts[key].data)))
+        db.executemany(_ANSWER, rows)
+        db.executemany("DELETE FROM leases WHERE key = ?", [row[:1] for row in rows])
+        db.execute("UPDATE leases SET taken = ? WHERE owner = ?", (self.clock(), self.owner))
+
+    def _take(self, db: sqlite3.Connection, keys: Sequence[str], limit: int) -> list[str]:
+        now = self.clock()
+        for owner, taken in db.execute("SELECT owner, MAX(taken) FROM leases GROUP BY owner").fetchall():
+            if owner != self.owner and not works(owner, now - taken):
+                db.execute("DELETE FROM leases WHERE owner = ?", (owner,))
+        mine: list[str] = []
+        for key in keys:
+            if len(mine) == limit:
+                break
+            if db.execute(_SEEN, (key, self.run)).fetchone():
+                continue
+            if db.execute(_LEASE, (key, self.owner, now)).rowcount:
+                mine.append(key)
+        return mine
+
+    def _write(self, db: sqlite3.Connection, action: Callable[[], ResultT]) -> ResultT:
+        """Do something in one transaction."""
+        if db.in_transaction:  # an interrupt fell between the beginning of one and its care
+            db.execute("ROLLBACK")
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            done = action()
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:  # a full disk ends it by itself
+                with suppress(sqlite3.DatabaseError):
+                    db.execute("ROLLBACK")
+            raise
+        return done
+
+    def _use(self, action: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        """Do something with the store; once more, with a new one, where it turns out to be damaged."""
+        try:
+            return self._try(action)
+        except DamagedStore as damage:
+            self._replace(damage)
+        try:
+            return self._try(action)
+        except DamagedStore as damage:
+            raise GntError(f"the result store {self.path} is damaged again: {damage}. Check the disk.") from damage
+
+    def _try(self, action: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        # Another process may have set the file aside, or someone has deleted it: what is written to it would be lost.
+        if self._connection is not None and identity(self.path) != self._opened:
+            self._disconnect()
+        if self._connection is None:
+            self._connection = connect(self.path, self.patience)
+            self._opened = identity(self.path)
+        with advice(self.path):
+            return action(self._connection)
+
+    def _replace(self, damage: DamagedStore) -> None:
+        seen = self._opened or identity(self.path)
+        self._disconnect()
+        aside = set_aside(self.path, seen)
+        if aside is not None:
+            self.notes.append(
+                f"the result store {self.path} was damaged ({damage}): it lies in {aside.name} now, and what it held "
+                "is computed again"
+            )
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._opened = None, None
+        self._contexts.clear()
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GntError(
-            f"the result store {path} cannot be created: {error.strerror}. Choose a place by --gnt-store."
-        ) from error
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, SCHEMA):
-        db.close()
-        raise GntError(
-            f"the result store {path} is of version {version}, this product writes {SCHEMA}. Use another --gnt-store."
-        )
-    db.executescript(_TABLES)
-    db.execute(f"PRAGMA user_version = {SCHEMA}")
-    return db
-
-
-def _advice(path: Path, error: sqlite3.DatabaseError) -> str:
-    if isinstance(error, sqlite3.OperationalError):
-        return (
-            f"the result store {path} cannot be used: {error}. "
-            "Check the disk and the rights, or choose another --gnt-store."
-        )
-    return f"the result store {path} is damaged: {error}. Move it away; what it held is computed again."
+def _row(stage: str, work: Work, answer: Answer, run: str) -> tuple[Any, ...]:
+    parts = (canonical_json(work.input), canonical_json(answer.value))
+    return work.key, stage, work.context.key, *parts, None if answer.keep else run
 
 
 def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(keys), CHUNK):
         yield keys[start : start + CHUNK]
-
-
-def _started(pid: int) -> str:
-    """When a process started, in clock ticks since boot; tells a process from a later one of the same number."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
-
-
-def _alive(owner: str, taken: float) -> bool:
-    host, pid, started = owner.rsplit(":", 2)
-    if host != socket.gethostname():
-        return time.time() - taken < REMOTE_LEASE_SECONDS
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return not started or _started(int(pid)) == started
-
-
-def explain(store: Store, key: str) -> Mapping[str, Any] | None:
-    """The parts behind a stored answer, to see why another request missed it."""
-    with store._guard() as db:
-        row = db.execute(
-            "SELECT a.stage, c.data, a.input FROM answers a JOIN contexts c ON c.key = a.context WHERE a.key = ?",
-            (key,),
-        ).fetchone()
-    return row and {"stage": row[0], "context": json.loads(row[1]), "input": json.loads(row[2])}

@@ -9,7 +9,7 @@ from pytest_gnt.case import Case, Form
 from pytest_gnt.engines.protocol import Reply
 from pytest_gnt.evidence import Reason, Translation
 from pytest_gnt.prompts.form import FormReading, as_one_line, read_form, unfenced
-from pytest_gnt.prompts.identify import language_problem, script_flags
+from pytest_gnt.prompts.identify import language_problem
 from pytest_gnt.prompts.plain import read_plain
 from pytest_gnt.prompts.refusals import looks_like_refusal, source_may_decline
 from pytest_gnt.prompts.soundness import has_content, is_blank, is_looping, is_source_copy, longest_allowed
@@ -35,7 +35,7 @@ class ParsedReply:
         detail: one sentence on the reason, without the reply's own text.
         flags: suspicions that do not stop the scoring: ``suspected-refusal``, ``text-before-answer``,
             ``text-after-answer``, ``second-answer-ignored``, ``lead-in-removed``, ``quotes-removed``,
-            ``broken-characters``, ``traditional-characters``, ``simplified-characters``.
+            ``broken-characters``.
     """
 
     text: str | None = None
@@ -128,13 +128,12 @@ def _cut_off(raw: Reply, answer: str, case: Case) -> ParsedReply:
 
 def _checked(reading: FormReading, answer: str, case: Case) -> ParsedReply:
     """Hold a reading against its source. Refusals come first: they explain a missing form."""
-    innocent = source_may_decline(case.source)
     if reading.text is None or reading.problem:
-        if looks_like_refusal(answer) and not innocent:
+        if looks_like_refusal(answer) and not source_may_decline(case.source):
             return _failed(Reason.REFUSAL, "the reply is a refusal")
         return _failed(Reason.NO_FORM, reading.problem, reading.flags)
     text = reading.text
-    refused = looks_like_refusal(text) and not innocent
+    refused = looks_like_refusal(text) and not source_may_decline(case.source)
     if refused and reading.label is None:
         return _failed(Reason.REFUSAL, "the reply is a refusal", reading.flags)
     reason, detail = _fault(text, case)
@@ -159,5 +158,4 @@ def _fault(text: str, case: Case) -> tuple[Reason | None, str]:
 
 
 def _character_flags(text: str, case: Case) -> tuple[str, ...]:
-    broken = ("broken-characters",) if "\ufffd" in text and "\ufffd" not in case.source else ()
-    return (*broken, *script_flags(text, case.target_lang))
+    return ("broken-characters",) if "\ufffd" in text and "\ufffd" not in case.source else ()

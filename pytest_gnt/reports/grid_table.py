@@ -1,4 +1,6 @@
-"""The table of a grid: one row a model, language, prompt configuration and number of shots; CSV, Markdown and JSON.
+"""The table of a grid: one row a model, language, prompt configuration, number of shots and constraint.
+
+It is written as CSV, Markdown and JSON.
 
 Nothing in it depends on when or where it was made, so that equal results give equal bytes.
 """
@@ -9,7 +11,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +29,10 @@ MEASURES = (
     "coherence",
     "extraction-error-rate",
 )
-"""What every row holds; quality metrics come behind them."""
+"""What every row of a grid over mGeNTE holds; quality metrics come behind them."""
+
+ATTITUDE = ("shift-bias-rate-all", "shift-bias-rate", "eas-bg", "eas-nbg")
+"""What rows hold beside them where cases are about identities (AmbGIMT)."""
 
 _TITLES = {
     "label-accuracy": "label acc.",
@@ -37,19 +42,28 @@ _TITLES = {
     "set-g-accuracy-paper": "Set-G paper",
     "coherence": "coherence",
     "extraction-error-rate": "no form",
+    "shift-bias-rate-all": "shift bias",
+    "shift-bias-rate": "shift bias aligned",
+    "eas-bg": "EAS BG",
+    "eas-nbg": "EAS NBG",
 }
+_PLACES = {"eas-bg": 3, "eas-nbg": 3}
 _DIGITS = 6
 SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one row stands for. ``prompt`` and ``shots`` are None for systems that are not prompted."""
+    """What one row stands for.
+
+    ``prompt`` and ``shots`` are None for systems that are not prompted, ``constraint`` too where it is not varied.
+    """
 
     model: str
     lang: str
     prompt: str | None
     shots: int | None
+    constraint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +96,29 @@ class GridTable:
     @property
     def names(self) -> list[str]:
         """The measures of all rows, in order."""
-        quality = {name for line in self.lines for name in line.numbers} - set(MEASURES)
-        return [*MEASURES, *sorted(quality)]
+        found = {name for line in self.lines for name in line.numbers}
+        quality = sorted(found - {*MEASURES, *ATTITUDE})
+        if not found & set(ATTITUDE):
+            return [*MEASURES, *quality]
+        # A grid over identities has no labels and no judge: columns that are empty in every row say nothing.
+        filled = {name for line in self.lines for name, each in line.numbers.items() if each.n or each.unscored}
+        return [name for name in (*MEASURES, *ATTITUDE, *quality) if name in filled]
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the constraint is one of the things that differ."""
+        return any(line.cell.constraint is not None for line in self.lines)
 
     def to_csv(self) -> str:
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\n")
         heads = [head for name in self.names for head in (name, f"{name}:n", f"{name}:unscored")]
-        writer.writerow(["model", "lang", "prompt", "shots", "cases", *heads, "signature"])
+        constraint = ["constraint"] if self.constrained else []
+        writer.writerow(["model", "lang", "prompt", "shots", *constraint, "cases", *heads, "signature"])
         for line in self.lines:
             cell = line.cell
-            row: list[Any] = [cell.model, cell.lang, cell.prompt or "", _blank(cell.shots), line.cases]
+            row: list[Any] = [cell.model, cell.lang, cell.prompt or "", _blank(cell.shots)]
+            row += [*([cell.constraint or ""] if constraint else []), line.cases]
             for name in self.names:
                 number = line.numbers.get(name, Number(None, 0, 0))
                 row += [_blank(number.value), number.n, number.unscored]
@@ -106,6 +132,7 @@ class GridTable:
                 "lang": line.cell.lang,
                 "prompt": line.cell.prompt,
                 "shots": line.cell.shots,
+                **({"constraint": line.cell.constraint} if self.constrained else {}),
                 "cases": line.cases,
                 "numbers": {
                     name: {"value": number.value, "n": number.n, "unscored": number.unscored}
@@ -121,12 +148,14 @@ class GridTable:
 
     def to_markdown(self) -> str:
         names = self.names
-        heads = ["model", "lang", "prompt", "shots", "cases", *(_TITLES.get(name, name) for name in names)]
+        what = ["model", "lang", "prompt", "shots", *(["constraint"] if self.constrained else [])]
+        heads = [*what, "cases", *(_TITLES.get(name, name) for name in names)]
         lines = ["# Grid", "", *(f"- {key}: {_cell(value)}" for key, value in self.about.items()), ""]
         lines += [f"| {' | '.join(heads)} |", "|" + " --- |" * 3 + " ---: |" * (len(heads) - 3)]
         for line in self.lines:
             cell = line.cell
             texts = [cell.model, cell.lang, cell.prompt or "–", "–" if cell.shots is None else str(cell.shots)]
+            texts += [cell.constraint or "–"] if self.constrained else []
             texts += [str(line.cases), *(_shown(name, line.numbers.get(name)) for name in names)]
             lines.append(f"| {' | '.join(_cell(text) for text in texts)} |")
         lines += [
@@ -135,16 +164,59 @@ class GridTable:
             "those that could not be decided. *Set-G strict* counts correct gender, *paper* any gendered translation; "
             "*no form* is the share of replies from which no translation could be read.",
         ]
+        if set(names) & set(ATTITUDE):
+            lines += ["", _ABOUT_ATTITUDE]
         lines += ["", *(f"- not run: {_cell(run)}: {_cell(why)}" for run, why in self.missing)] if self.missing else []
         return "\n".join(lines) + "\n"
 
 
-def line_of(cell: Cell, entries: Iterable[Entry], signature: str) -> Line:
-    """The row of one cell: its language's cases, in the order given."""
+_ABOUT_ATTITUDE = (
+    "*Shift bias* is the shift bias rate in percent over all sentences, then over the aligned ones; *EAS* the mean "
+    "score of the translated attitude words of woman and man (BG) and of the eleven others (NBG). *-corpus* is corpus "
+    "BLEU, *-mean* a mean over sentences, both over all identities; *-gap* is to woman and man on the same sentence "
+    "(person and the eleven others), *-sd* the standard deviation over identities."
+)
+
+
+def line_of(cell: Cell, entries: Iterable[Entry], signature: str, tables: Iterable[Mapping[str, Any]] = ()) -> Line:
+    """The row of one cell: its language's cases, in the order given, and what the run's tables by identity say."""
     side = Side(entry for entry in entries if entry.lang == cell.lang)
     metrics = sorted({metric for entry in side.entries for metric in entry.scores})
-    measures = [measure_named(name) for name in (*MEASURES, *(f"{metric}-mean" for metric in metrics))]
-    return Line(cell, len(side.entries), {measure.name: number(measure, side) for measure in measures}, signature)
+    places = [place for place in tables if (place["lang"], place["subset"]) == (cell.lang, "all")]
+    names = [*MEASURES, *(f"{metric}-mean" for metric in metrics)]
+    if places:
+        names += [f"{metric}-{kind}" for metric in metrics for kind in ("gap", "sd")]
+    numbers = {name: number(measure_named(name), side) for name in names}
+    for place in places:
+        numbers |= _of_place(place)
+    return Line(cell, len(side.entries), numbers, signature)
+
+
+def _of_place(place: Mapping[str, Any]) -> dict[str, Number]:
+    """Attitude and corpus BLEU of all identities together."""
+    found = {}
+    for metric in place["quality"]:
+        if metric["level"] == "corpus":
+            found[f"{metric['metric']}-corpus"] = _rounded(
+                metric["pooled"],
+                sum(row["n"] for row in metric["rows"]),
+                sum(row["unscored"] for row in metric["rows"]),
+            )
+    attitude = place["attitude"]
+    if attitude is None:
+        return found
+    groups = {row["name"]: row for row in attitude["rows"]}
+    for name in ("BG", "NBG"):
+        row = groups.get(name, {"target": None, "aligned": 0, "unscored": 0})
+        found[f"eas-{name.lower()}"] = _rounded(row["target"], row["aligned"], row["unscored"])
+    n, aligned = (sum(groups[name][key] for name in ("BG", "NBG") if name in groups) for key in ("n", "aligned"))
+    found["shift-bias-rate-all"] = _rounded(attitude["shift_bias"]["value"], n, 0)
+    found["shift-bias-rate"] = _rounded(attitude["shift_bias_aligned"]["value"], aligned, n - aligned)
+    return found
+
+
+def _rounded(value: float | None, n: int, unscored: int) -> Number:
+    return Number(None if value is None else round(value, _DIGITS), n, unscored)
 
 
 def number(measure: Measure, side: Side) -> Number:
@@ -165,7 +237,8 @@ def _blank(value: float | int | None) -> str:
 def _shown(name: str, found: Number | None) -> str:
     if found is None or (found.value is None and not found.unscored):
         return "–"
-    shown = "–" if found.value is None else f"{100 * found.value if name in MEASURES else found.value:.1f}"
+    digits = _PLACES.get(name, 1)
+    shown = "–" if found.value is None else f"{100 * found.value if name in MEASURES else found.value:.{digits}f}"
     return f"{shown} ({found.n}{f'+{found.unscored}' if found.unscored else ''})"
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from pytest_gnt.reports.html_attitude import Attitudes
-from pytest_gnt.reports.html_baseline import Baseline, Before, changes_of, entry_of
+from pytest_gnt.reports.html_baseline import Baseline, Before, before_of, changes_of
 from pytest_gnt.reports.html_changed import KINDS, changed_strata, totals
 from pytest_gnt.reports.html_coherence import Coherence
 from pytest_gnt.reports.html_data import BlockWriter
@@ -26,7 +26,10 @@ from pytest_gnt.reports.html_run import (
     when,
 )
 from pytest_gnt.reports.html_verdict import discrepancies, gate_groups, gate_rows, time_text, verdict
-from pytest_gnt.verdicts.results import read_results, read_summary
+from pytest_gnt.reports.table_sheets import sheets
+from pytest_gnt.verdicts.changes import Change
+from pytest_gnt.verdicts.entry import Entry
+from pytest_gnt.verdicts.results import CaseResult, read_results, read_summary
 
 NAME = "report.html"
 
@@ -45,14 +48,20 @@ class Pass:
     def read(self, folder: Path) -> None:
         """Read every case of the folder once."""
         for result in read_results(folder):
-            known = None if self._baseline is None else self._baseline.get(result.id)
-            before = None if known is None else entry_of(known)
-            found = {} if self.before is None else changes_of(result, before)
-            if self.before is not None:
-                self.before.add(result, found)
-            for part in (self.coherence, self.attitudes, self.gaps):
-                part.add(result)
-            self.blocks.add(result, found, before)
+            before = before_of(result, self._baseline)
+            self.add(result, before, changes_of(result, before) if self.before is not None else {})
+        self.finish()
+
+    def add(self, result: CaseResult, before: Entry | None, changes: Mapping[str, Change]) -> None:
+        """Take the next case, with what the baseline has of it and what became of its tests."""
+        if self.before is not None:
+            self.before.add(result, changes)
+        for part in (self.coherence, self.attitudes, self.gaps):
+            part.add(result)
+        self.blocks.add(result, changes, before)
+
+    def finish(self) -> None:
+        """All cases are in."""
         self.blocks.finish(compared=self.before is not None, changes=[kind for kind, _, _ in KINDS])
 
 
@@ -80,8 +89,17 @@ def write_html(
     with tempfile.TemporaryFile("w+", encoding="ascii") as stream:
         run = Pass(BlockWriter(stream), baseline)
         run.read(folder)
-        stream.seek(0)
-        return write_file(to or folder / NAME, render("report.html", view(summary, run), _pieces(stream)))
+        return write_page(to or folder / NAME, summary, run, stream)
+
+
+def write_page(path: Path, summary: dict[str, Any], run: Pass, blocks: IO[str]) -> Path:
+    """Write the page of a finished reading, whose blocks stand in a stream.
+
+    Raises:
+        GntError: the page cannot be written.
+    """
+    blocks.seek(0)
+    return write_file(path, render("report.html", view(summary, run), _pieces(blocks)))
 
 
 def _pieces(stream: IO[str]) -> Iterator[str]:
@@ -117,6 +135,8 @@ def view(summary: dict[str, Any], run: Pass) -> dict[str, Any]:
         "heat_maps": heat_maps(run.gaps, tests),
         "coherence": run.coherence.view(),
         "attitude": run.attitudes.view(),
+        "sheets": sheets(summary.get("tables", ())),
         "keywords": summary.get("keywords") or [],
+        "keywords_about": summary.get("keywords_about") or {},
         "change_kinds": KINDS,
     }

@@ -37,6 +37,16 @@ def entry_of(value: Entry | Mapping[str, Any]) -> Entry:
     return Entry.from_line(json.dumps(dict(value)))
 
 
+def before_of(result: CaseResult, baseline: Baseline | None) -> Entry | None:
+    """What a baseline has of a case; None where it has nothing, or there is no baseline.
+
+    Raises:
+        ValueError: the record is of another layout.
+    """
+    known = None if baseline is None else baseline.get(result.id)
+    return None if known is None else entry_of(known)
+
+
 def changes_of(result: CaseResult, before: Entry | None) -> dict[str, Change]:
     """What became of each test of one case. A test that only the baseline has was left out of this run."""
     old = {} if before is None else {before.id: before}

@@ -23,7 +23,7 @@ from pytest_gnt.verdicts.results import CaseResult, Outcome
 
 INDEX_ROWS = 4096
 DETAIL_ROWS = 128
-LEVEL = 9
+LEVEL = 6
 
 OUTCOMES = ("", *map(str, Outcome))
 """Outcome codes of the page; 0 means that the case does not have the test."""
@@ -161,7 +161,9 @@ def detail(result: CaseResult, before: Entry | None) -> dict[str, Any]:
     }
     for name in _EVIDENCE:
         if name in record:
-            record[name] = {key: _short(value) for key, value in record[name].items() if value not in _EMPTY}
+            record[name] = {
+                key: _short(value) for key, value in record[name].items() if value not in _EMPTY and key != "statistics"
+            }
     if result.translation is not None:
         record["translation"] = _slim_translation(result.translation)
     if before is not None:

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_gnt.reports.html_baseline import Baseline, Before, changes_of, entry_of
+from pytest_gnt.reports.html_baseline import Baseline, Before, before_of, changes_of
 from pytest_gnt.reports.html_changed import changed_strata, totals
 from pytest_gnt.reports.html_page import write_file
 from pytest_gnt.reports.html_rates import identity_panels, set_panels
 from pytest_gnt.reports.html_run import corrected_rows, judge_view, notes_of, usage_rows, when
 from pytest_gnt.reports.html_text import number, percent, shown, spoken
 from pytest_gnt.reports.html_verdict import gate_rows, time_text, verdict
-from pytest_gnt.verdicts.changes import ChangeKind
+from pytest_gnt.reports.table_formats import markdown_lines
+from pytest_gnt.reports.table_sheets import sheets
+from pytest_gnt.verdicts.changes import Change, ChangeKind
+from pytest_gnt.verdicts.entry import Entry
 from pytest_gnt.verdicts.results import CaseResult, read_results, read_summary
 
 NAME = "report.md"
@@ -44,6 +47,17 @@ class Reading:
     before: Before | None = None
     examples: list[Example] = field(default_factory=list)
 
+    def add(self, result: CaseResult, before: Entry | None, changes: Mapping[str, Change]) -> None:
+        """Take the next case, with what the baseline has of it and what became of its tests."""
+        self.cases += 1
+        if self.before is None:
+            return
+        self.before.add(result, changes)
+        for name, change in changes.items():
+            if change.kind is ChangeKind.REGRESSED and before and len(self.examples) < MOST_EXAMPLES:
+                text = (result.translation or {}).get("text") or ""
+                self.examples.append(Example(result.id, name, result.source, before.text or "", text))
+
 
 def write_markdown(folder: Path, baseline: Baseline | None = None) -> Path:
     """Write ``report.md`` into a report folder, from its ``cases.jsonl`` and ``report.json``.
@@ -57,24 +71,23 @@ def write_markdown(folder: Path, baseline: Baseline | None = None) -> Path:
         ValueError: a record of the baseline is of another layout.
     """
     summary = read_summary(folder)
-    reading = _read(read_results(folder), baseline)
-    return write_file(folder / NAME, (line + "\n" for line in lines(summary, reading)))
+    return write_summary(folder / NAME, summary, _read(read_results(folder), baseline))
+
+
+def write_summary(path: Path, summary: Mapping[str, Any], reading: Reading) -> Path:
+    """Write the summary of a finished reading.
+
+    Raises:
+        GntError: the file cannot be written.
+    """
+    return write_file(path, (line + "\n" for line in lines(summary, reading)))
 
 
 def _read(results: Iterable[CaseResult], baseline: Baseline | None) -> Reading:
     reading = Reading(before=Before() if baseline is not None else None)
     for result in results:
-        reading.cases += 1
-        if baseline is None or reading.before is None:
-            continue
-        known = baseline.get(result.id)
-        entry = None if known is None else entry_of(known)
-        found = changes_of(result, entry)
-        reading.before.add(result, found)
-        for name, change in found.items():
-            if change.kind is ChangeKind.REGRESSED and entry and len(reading.examples) < MOST_EXAMPLES:
-                text = (result.translation or {}).get("text") or ""
-                reading.examples.append(Example(result.id, name, result.source, entry.text or "", text))
+        before = before_of(result, baseline)
+        reading.add(result, before, changes_of(result, before) if reading.before is not None else {})
     return reading
 
 
@@ -93,6 +106,8 @@ def lines(summary: Mapping[str, Any], reading: Reading) -> Iterator[str]:
         yield from _change_lines(summary, reading)
     yield from _rate_lines(summary["rates"], reading.before)
     yield from _corrected_lines(summary.get("corrected", ()))
+    yield from _sheet_lines(summary.get("tables", ()))
+    yield from _keyword_lines(summary.get("keywords", ()))
     yield from _run_lines(summary)
 
 
@@ -217,6 +232,26 @@ def _rate_row(panel: Mapping[str, Any], row: Mapping[str, Any], compared: bool) 
     return (*cells, change) if compared else cells
 
 
+def _keyword_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield from ("", "### Words that one identity gets and others do not", "")
+    yield from _table(
+        ("identity", "language", "words (its translations : those of the others)"),
+        (
+            (
+                escaped(row["identity"]),
+                escaped(row["lang"]),
+                ", ".join(
+                    f"{escaped(word['word'])} {number(word['count'])}:{number(word['others'])}" for word in row["words"]
+                ),
+            )
+            for row in rows
+        ),
+        numbers=(),
+    )
+
+
 def _corrected_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not rows:
         return
@@ -236,6 +271,15 @@ def _corrected_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ),
         numbers=range(1, 5),
     )
+
+
+def _sheet_lines(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    found = sheets(tables)
+    if found:
+        yield from ("", "### Tables by identity", "", "<details><summary>Quality and attitude</summary>", "")
+        for sheet in found:
+            yield from markdown_lines(sheet, "####")
+        yield "</details>"
 
 
 def _run_lines(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from pytest_gnt.verdicts.keyword_tally import KeywordTally
 from pytest_gnt.verdicts.rates import Tally
 from pytest_gnt.verdicts.results import SCHEMA
+from pytest_gnt.verdicts.tables import Tables
 
 
 def build_summary(
     tally: Tally,
     *,
+    tables: Tables,
+    keywords: KeywordTally,
     about: Mapping[str, Any],
     stages: Sequence[Mapping[str, Any]],
     started: datetime,
@@ -50,6 +54,8 @@ def build_summary(
         "rates": tally.rates(),
         "corrected": corrected(about["judge"], tally),
         "means": tally.means(),
+        "tables": tables.to_json(),
+        **keywords.to_json(),
         "stages": merged_stages(stages),
         "gates": list(gates),
         "baseline": baseline,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_gnt.reports.judge_text import corrected_lines, flag_line, judge_lines
+from pytest_gnt.reports.terminal_tables import attitude_lines as shift_lines
+from pytest_gnt.reports.terminal_tables import identity_tables, reference_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,12 +36,22 @@ def print_summary(terminal: pytest.TerminalReporter, summary: Mapping[str, Any],
             _render(terminal, _rate_table(title, chosen))
     for line in corrected_lines(summary.get("corrected", ())):
         terminal.line(line)
-    means = [row for row in summary["means"] if tuple(row["by"]) in (("lang", "subset"), ("lang", "identity"))]
+    means = [row for row in summary["means"] if tuple(row["by"]) == ("lang", "subset")]
     if means:
         terminal.line("")
         _render(terminal, _mean_table(means))
+    _print_tables(terminal, summary.get("tables", ()))
     print_gates(terminal, summary)
     for line in footer_lines(summary, folder):
+        terminal.line(line)
+
+
+def _print_tables(terminal: pytest.TerminalReporter, tables: Sequence[Mapping[str, Any]]) -> None:
+    for table in identity_tables(tables):
+        terminal.line("")
+        _render(terminal, table)
+    lines = [*reference_lines(tables), *shift_lines(tables)]
+    for line in ["", *lines] if lines else []:
         terminal.line(line)
 
 
@@ -111,6 +123,9 @@ def footer_lines(summary: Mapping[str, Any], folder: Path | None) -> list[str]:
     if summary["unscored"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in summary["unscored"].items())
         lines.append(f"unscored: {reasons}")
+    if summary["flags"]:
+        marks = ", ".join(f"{flag} {count}" for flag, count in summary["flags"].items())
+        lines.append(f"translations marked: {marks}")
     lines += flag_line(summary.get("judge_flags", {}))
     lines += [f"RED: {text}" for text in summary.get("limits", ())]
     repeats = summary["repeats"]
@@ -165,7 +180,7 @@ def _mean_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     table = Table(title="means", title_justify="left", box=None, pad_edge=False)
     table.add_column("language")
-    table.add_column("set / identity")
+    table.add_column("set")
     table.add_column("n", justify="right")
     for metric in metrics:
         table.add_column(metric, justify="right")

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_gnt.errors import GntError
+from pytest_gnt.garbage import paused
 from pytest_gnt.runner.gating import Comparison, gate_reports
 from pytest_gnt.runner.items import CaseItem
-from pytest_gnt.runner.pages import write_pages
+from pytest_gnt.runner.pages import Pages
 from pytest_gnt.runner.recorder import Recorder, write_json, write_lines
+from pytest_gnt.runner.staging import SUMMARY, Staging, earlier_run
 from pytest_gnt.verdicts.limits import overrun
 from pytest_gnt.verdicts.noise import FlipRate, flip_rate
 from pytest_gnt.verdicts.rates import Tally
 from pytest_gnt.verdicts.results import CASES, CaseResult, Outcome, repeat_file
+from pytest_gnt.verdicts.tables import Tables
 
 if TYPE_CHECKING:
     from pytest_gnt.runner.session import GntSession
+    from pytest_gnt.verdicts.keyword_tally import KeywordTally
 
 ABOUT = "gnt"  # key in an xdist worker's output
 
@@ -46,8 +50,12 @@ class Control:
         self.recorder: Recorder | None = None
         self.summary: dict[str, Any] | None = None
         self.empty = False
+        self._interrupted = False
+        self._staging: Staging | None = None
         self._temporary: TemporaryDirectory[str] | None = None
         self.tally: Tally | None = None
+        self._pages: Pages | None = None
+        self.tables = Tables()
         self.flips: FlipRate | None = None
         self.comparison = Comparison()
         self.crashed = 0
@@ -66,16 +74,19 @@ class Control:
         try:
             self.gnt.check()
             if not items:
-                self.empty = bool(self.gnt.corpora)
+                self.empty = bool(self.gnt.corpora or self.gnt.unscored_metrics)
                 return False
             from pytest_gnt.runner.progress import progress_for
+            from pytest_gnt.runner.protocol import CaseRunner
 
             with progress_for(self.gnt.config) as progress:
                 self.gnt.prepare(items, progress)
+            CaseRunner.register(self.gnt.config, items)
         except pytest.UsageError as error:
             if not self.gnt.worker:
                 raise
-            session.shouldstop = self.failure = str(error)
+            self.failure = str(error)  # told once, by the controlling process
+            session.shouldstop = "no test can run"
             return True
         self._expected = len(items)
         return False
@@ -97,7 +108,8 @@ class Control:
         if sent is None:
             return
         usage = [*self.about.get("usage", []), *sent["about"]["usage"]]
-        self.about = (self.about or sent["about"]) | {"usage": usage}
+        notes = list(dict.fromkeys([*self.about.get("notes", []), *sent["about"]["notes"]]))
+        self.about = (self.about or sent["about"]) | {"usage": usage, "notes": notes}
         self.gnt.told = self.about
         self.stages += sent["stages"]
         self._expected = self._expected or sent["expected"]
@@ -105,29 +117,46 @@ class Control:
 
     def record(self, report: pytest.TestReport) -> None:
         """Take one test's report."""
-        result = report.gnt
-        if self.recorder is None:
-            self.recorder = Recorder(self.report_folder)
-        self.recorder.add(result)
+        try:
+            if self.recorder is None:
+                self._staging = Staging(self.report_folder)
+                self.recorder = Recorder(self._staging.path)
+            self.recorder.add(report.gnt)
+            # pytest keeps every report to the end; what is written need not be held.
+            del report.gnt["records"]
+        except GntError as error:
+            self.failure = self.failure or str(error)
 
     @cached_property
     def report_folder(self) -> Path:
-        """Where the records go; a folder that is removed with the run where no report is wanted."""
+        """Where the results go; a folder that is removed with the run where no report is wanted."""
         if self.gnt.settings.report != "none":
             return self.gnt.path(self.gnt.settings.report)
         self._temporary = TemporaryDirectory(prefix="gnt-report-")
         return Path(self._temporary.name)
+
+    @property
+    def _folder(self) -> Path:
+        """Where they are until all are there."""
+        assert self._staging is not None
+        return self._staging.path
+
+    @cached_property
+    def keywords(self) -> KeywordTally:
+        """The words of the translations, counted as the records go by."""
+        from pytest_gnt.verdicts.keyword_tally import KeywordTally
+
+        return KeywordTally()
 
     def conclude(self, session: pytest.Session) -> None:
         """All tests have run: put the records in order, evaluate the gates, and report each as a test of its own."""
         if self.recorder is None or self.failure is not None:
             return
         try:
-            self._sort()
+            with paused():
+                self._sort()
             if self.incomplete(session) is None:
-                self.comparison = self.gnt.gating.compare(
-                    self.report_folder, self._about(), partial=self._about()["partial"]
-                )
+                self.comparison = self.gnt.gating.compare(self._folder, self._about(), partial=self._about()["partial"])
         except (GntError, OSError) as error:
             self.failure = str(error)
             return
@@ -143,26 +172,41 @@ class Control:
             except (GntError, OSError) as error:
                 self.failure = self.failure or f"the report could not be written: {error}"
             finally:
-                self.recorder.close()
+                self._publish()
+        self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if self.failure is not None:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _publish(self) -> None:
+        """Put in place what is whole: the records with their summary, and the pages that could be written."""
+        assert self._staging is not None
+        try:
+            if (self._folder / SUMMARY).is_file():
+                self._staging.publish()
+        except GntError as error:
+            self.failure = self.failure or str(error)
 
     def _sort(self) -> None:
         """Write ``cases.jsonl``, once."""
         if self.tally is not None or self.recorder is None:
             return
-        tally = Tally()
+        stored = self.gnt.gating.baselines.values()
+        entries = {key: entry for baseline in stored for key, entry in baseline.entries.items()}
+        tally, pages = Tally(), Pages(entries or None)
         runs: dict[tuple[str, str], list[Outcome]] = {}
         for number in range(self.gnt.settings.repeats):
             name = repeat_file(number) if number else CASES
-            for row in write_lines(self.report_folder / name, self.recorder.cases(number)):
+            for row in write_lines(self._folder / name, self.recorder.cases(number)):
                 result = CaseResult.from_json(row)
                 if not number:
+                    pages.add(result)
                     tally.add(result)
+                    self.tables.add(result)
+                    self.keywords.add_result(result)
                 if self.gnt.settings.repeats > 1:
                     for test, found in result.tests.items():
                         runs.setdefault((result.id, test), []).append(found.outcome)
-        self.tally = tally
+        self.tally, self._pages = tally, pages
         self.flips = flip_rate(runs.values()) if runs else None
 
     def _about(self) -> dict[str, Any]:
@@ -175,9 +219,12 @@ class Control:
         from pytest_gnt.reports.summary import build_summary
 
         assert self.tally is not None
+        assert self._pages is not None
         self._decide(session, self.tally)
         self.summary = build_summary(
             self.tally,
+            tables=self.tables,
+            keywords=self.keywords,
             about=self._about(),
             stages=self.stages or self.gnt.stage_rows(),
             started=self.started,
@@ -190,11 +237,9 @@ class Control:
             repeats=None if self.flips is None else {"runs": self.gnt.settings.repeats, **asdict(self.flips)},
             stored=[str(merge) for merge in self.comparison.merges],
         )
-        write_json(self.report_folder / "report.json", self.summary)
+        write_json(self._folder / SUMMARY, self.summary)
         add_properties(self.gnt.config, self.summary)
-        stored = self.gnt.gating.baselines.values()
-        entries = {key: entry for baseline in stored for key, entry in baseline.entries.items()}
-        write_pages(self.report_folder, entries or None)
+        self._pages.write(self._folder)
 
     def _decide(self, session: pytest.Session, tally: Tally) -> None:
         """Fail closed: a run that could decide too little, or not be compared, is red, whatever the rest says."""
@@ -227,6 +272,8 @@ class Control:
         if self.failure is not None:
             terminal.section("pytest-gnt", red=True)
             terminal.line(f"ERROR: {self.failure}", red=True)
+            for note in () if self.summary is not None else self.about.get("notes", ()):
+                terminal.line(f"note: {note}")
         if self.summary is not None:
             folder = None if self.gnt.settings.report == "none" else self.report_folder
             print_summary(terminal, self.summary, folder)
@@ -238,10 +285,35 @@ class Control:
             for row in self.gnt.about()["corpora"]:
                 for line in corpus_lines(row):
                     terminal.line(line)
+        self._say_what_stays(terminal)
+
+    def _say_what_stays(self, terminal: pytest.TerminalReporter) -> None:
+        """Say what a run without results leaves, and keep an earlier run's report from being taken for this one's."""
+        if self.summary is not None or not self._reports():
+            return
+        if self._interrupted and self.failure is None:
+            terminal.line(
+                f"interrupted: what was computed is kept in {self.gnt.store_path}, the next run goes on there"
+            )
+        if earlier_run(self.report_folder):
+            terminal.line(f"no test ran, so no report was written: {self.report_folder} holds an earlier run's")
+
+    def _reports(self) -> bool:
+        """Whether the run was to write a report."""
+        if self.gnt.config.option.collectonly:
+            return False
+        try:
+            return self.gnt.settings.model is not None and self.gnt.settings.report != "none"
+        except GntError:  # a wrong setting, which has been told
+            return False
 
     def close(self) -> None:
         """Release what is open, after an interrupt too."""
         if self.recorder is not None:
             self.recorder.close()
+        if self._pages is not None:
+            self._pages.close()
+        if self._staging is not None:
+            self._staging.close()
         if self._temporary is not None:
             self._temporary.cleanup()

@@ -17,10 +17,11 @@ from pytest_gnt.verdicts.baseline import Baseline, baseline_folder, list_baselin
 from pytest_gnt.verdicts.changes import ChangeKind, changes, count_changes
 from pytest_gnt.verdicts.comparability import differences, notes
 from pytest_gnt.verdicts.gates import GateResult, Verdict, evaluate
-from pytest_gnt.verdicts.results import CaseResult, read_results, repeat_file
+from pytest_gnt.verdicts.results import SCHEMA, CaseResult, case_fields, read_results, repeat_file
 from pytest_gnt.verdicts.update import Merge, update_baseline
 
 if TYPE_CHECKING:
+    from pytest_gnt.case import Case
     from pytest_gnt.runner.session import GntSession
 
 Mode = Literal["plain", "aggregate", "case", "update"]
@@ -114,14 +115,14 @@ class Gating:
         _ = self.baselines
         gate_settings(self._gnt)
 
-    def change(self, case_id: str, test: str, result: Mapping[str, Any]) -> ChangeKind | None:
+    def change(self, case: Case, test: str, outcome: Mapping[str, Any]) -> ChangeKind | None:
         """What became of one test of one case; None without a baseline of its corpus."""
-        baseline = self.baselines.get(case_id.partition("/")[0])
+        baseline = self.baselines.get(case.corpus)
         if baseline is None:
             return None
-        before = baseline.entries.get(case_id)
-        old = {case_id: before} if before is not None else {}
-        record = CaseResult.from_json({"schema": 1, **result["case"], "tests": {test: result}})
+        before = baseline.entries.get(case.id)
+        old = {case.id: before} if before is not None else {}
+        record = CaseResult.from_json({"schema": SCHEMA, **case_fields(case), "tests": {test: outcome}})
         found = [change.kind for change in changes(old, [record], partial=True) if change.test == test]
         return found[0] if found else None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_gnt.garbage import paused
 from pytest_gnt.suite import Selection
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class CaseItem(pytest.Item):
         arguments: dict[str, Any] = {name: book.get(self.case, name) for name in self.selection.evidence}
         if self.selection.wants_case:
             arguments["case"] = self.case
+        if self.selection.wants_pair:
+            arguments["pair"] = self.gnt.pair(self.case, book)
         self.function(**arguments)
 
     def evidence(self, book: Book) -> dict[str, dict[str, Any]]:
@@ -77,6 +80,9 @@ class CaseItem(pytest.Item):
 
         if isinstance(excinfo.value, EvidenceAssertionError):
             return str(excinfo.value)
+        # The suite's own frames tell something; showing those of pytest above them takes a quarter of a second.
+        code = self.function.__code__
+        excinfo.traceback = excinfo.traceback.cut(path=code.co_filename, firstlineno=code.co_firstlineno - 1)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -87,24 +93,24 @@ def make_items(
     module: pytest.Module, name: str, function: Callable[..., None], selection: Selection, gnt: GntSession
 ) -> list[CaseItem]:
     """The items of one suite function, in the corpus' order."""
-    marks = getattr(function, "pytestmark", [])
-    items = []
-    for case in gnt.select(selection):
-        test = f"{name}[{case.local_id}]"
-        item: CaseItem = CaseItem.from_parent(
-            module,
-            name=test,
-            # Given as text, pytest takes the brackets for parameters, as it does with ids from its cache (--lf).
-            nodeid=f"{module.nodeid}::{test}",
-            function=function,
-            selection=selection,
-            case=case,
-            gnt=gnt,
-        )
-        item.extra_keyword_matches.update(_keywords(case))
-        item.own_markers.extend(marks)
-        item.own_markers.append(_MARK)
-        items.append(item)
+    marks = [*getattr(function, "pytestmark", []), _MARK]
+    nodeid, items = module.nodeid, []
+    with paused():
+        for case in gnt.select(selection):
+            test = f"{name}[{case.local_id}]"
+            item: CaseItem = CaseItem.from_parent(
+                module,
+                name=test,
+                # Given as text, pytest takes the brackets for parameters, as it does with ids from its cache (--lf).
+                nodeid=f"{nodeid}::{test}",
+                function=function,
+                selection=selection,
+                case=case,
+                gnt=gnt,
+            )
+            item.extra_keyword_matches.update(_keywords(case))
+            item.own_markers.extend(marks)
+            items.append(item)
     gnt.made += len(items)
     return items
 
@@ -127,13 +133,9 @@ _MARK = pytest.mark.gnt.mark
 
 
 def _keywords(case: Case) -> tuple[str, ...]:
-    """What ``-k`` matches beside the name: subset, language, gender and identity."""
-    words: list[str] = [case.subset, case.target_lang, case.corpus]
-    if case.gender is not None:
-        words.append(case.gender)
-    if case.identity is not None:
-        words.append(case.identity.replace(" ", "-"))
-    return tuple(words)
+    """What ``-k`` matches beside the name: corpus, subset, language, gender and identity."""
+    more = (case.gender, case.identity and case.identity.replace(" ", "-"))
+    return (case.corpus, str(case.subset), case.target_lang, *(str(word) for word in more if word))
 
 
 def attach(item: CaseItem, report: pytest.TestReport) -> None:
@@ -141,15 +143,13 @@ def attach(item: CaseItem, report: pytest.TestReport) -> None:
 
     An error in the suite's own code is a failure with its traceback as message.
     """
-    from pytest_gnt.verdicts.results import case_fields
+    from pytest_gnt.runner.recorder import result_of
 
     outcome = item.result or {"outcome": "failed", "reason": None, "message": report.longreprtext}
     book, *repeats = item.gnt.books()
-    result = {"test": item.test_name, **outcome, "case": case_fields(item.case), "evidence": item.evidence(book)}
-    result["repeats"] = [_repeat(item, again) for again in repeats]
-    change = item.gnt.gating.change(item.case.id, item.test_name, result)
-    result["change"] = change and str(change)
-    report.gnt = result  # type: ignore[attr-defined]
+    change = item.gnt.gating.change(item.case, item.test_name, outcome)
+    outcomes = [{**outcome, "evidence": item.evidence(book)}, *(_repeat(item, again) for again in repeats)]
+    report.gnt = result_of(item.case, item.test_name, outcomes, change and str(change))  # type: ignore[attr-defined]
     if report.failed and item.gnt.gating.accepts(change):
         # pytest's own way to say that a failure does not fail the run; gates decide.
         report.outcome = "skipped"

@@ -19,6 +19,10 @@ class _Kept:
     def __init__(self, engine: Generator) -> None:
         self._engine = engine
 
+    @property
+    def movable(self) -> bool:
+        return bool(getattr(self._engine, "movable", False))
+
     def context(self) -> Mapping[str, object]:
         return self._engine.context()
 

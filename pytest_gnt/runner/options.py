@@ -23,6 +23,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("judge", metavar="NAME|none", help="judge of neutrality (default: lexicon)")
     add("judge-prompt-dir", metavar="DIR", help="prompts of an LLM judge in the published layout")
     add("attitude-model", metavar="NAME|none", help="model that scores emotional attitude")
+    add("aligner", metavar="NAME", help="what finds the attitude word in the translation (default: lexicon)")
     add(
         "comet",
         metavar="NAME,NAME|none",
@@ -59,6 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("max-cost", metavar="X", type=float, help="stop asking servers with a configured price once this much is spent")
     add("report", metavar="DIR|none", help="where the results are written (default: gnt-report)")
     add("store", metavar="PATH", help="result store (default: .gnt/store.sqlite)")
+    add("executor", metavar="local|ray", help="run models here, or as actors of a Ray cluster (default: local)")
     add("offline", action="store_true", help="never use the network")
 
 

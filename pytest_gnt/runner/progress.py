@@ -1,26 +1,37 @@
-"""Progress of the stages: a bar on a terminal, one line a stage elsewhere, nothing in xdist workers."""
+"""Progress of the stages: a bar on a terminal; elsewhere a line at the start, at the end and every 30 seconds."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_gnt.pipeline.executor import Silent, StageCount
+from pytest_gnt.pipeline.executor import Progress, Silent, StageCount
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+
+LINE_SECONDS = 30.0
 
 _NAMES = {"translate": "translating", "judge": "judging", "attitude": "scoring attitude", "quality": "scoring quality"}
 
 
 @contextmanager
-def progress_for(config: pytest.Config) -> Iterator[Silent | Bars]:
-    """The progress display of a session, with output capturing suspended while it is shown."""
+def progress_for(config: pytest.Config) -> Iterator[Progress]:
+    """The progress display of a session, with output capturing suspended while it is shown.
+
+    A worker of xdist has no terminal; it tells the process that controls it.
+    """
     terminal = config.pluginmanager.get_plugin("terminalreporter")
-    if hasattr(config, "workerinput") or terminal is None:
+    if hasattr(config, "workerinput"):
+        from pytest_gnt.runner.worker_progress import teller
+
+        yield teller(config.workerinput)
+        return
+    if terminal is None:
         yield Silent()
         return
     capture = config.pluginmanager.get_plugin("capturemanager")
@@ -37,11 +48,12 @@ class Bars:
 
     def __init__(self, terminal: pytest.TerminalReporter) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
 
         self._terminal = terminal
         self._console = Console(file=terminal._tw._file, force_terminal=True if terminal.isatty else None)
-        self._bars = Progress(
+        self._bars = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -52,6 +64,9 @@ class Bars:
             disable=not terminal.isatty,
         )
         self._task: TaskID | None = None
+        self._name = ""
+        self._total = self._done = 0
+        self._started = self._said = 0.0
 
     def __enter__(self) -> Bars:
         self._bars.start()
@@ -63,18 +78,36 @@ class Bars:
     def start(self, stage: str, total: int) -> None:
         if not total:
             return
-        name = _NAMES.get(stage, stage)
+        self._name, self._total, self._done = _NAMES.get(stage, stage), total, 0
+        self._started = self._said = time.monotonic()
         if self._terminal.isatty:
-            self._task = self._bars.add_task(name, total=total, speed="")
+            self._task = self._bars.add_task(self._name, total=total, speed="")
         else:
-            self._line(f"gnt: {name}: {total} to compute …")
+            self._line(f"gnt: {self._name}: {total} to compute …")
 
     def advance(self, count: int) -> None:
-        if self._task is None:
-            return
-        task = self._bars.tasks[-1]
-        speed = f"{task.speed:.1f}/s" if task.speed else ""
-        self._bars.update(self._task, advance=count, speed=speed)
+        self._done += count
+        if self._task is not None:
+            task = self._bars.tasks[-1]
+            speed = f"{task.speed:.1f}/s" if task.speed else ""
+            self._bars.update(self._task, advance=count, speed=speed)
+        elif not self._terminal.isatty and time.monotonic() - self._said >= LINE_SECONDS:
+            self._said = time.monotonic()
+            self._line(self._so_far(self._said - self._started))
+
+    def receive(self, count: int) -> None:
+        self.advance(count)
+
+    def note(self, text: str) -> None:
+        self._line(f"gnt: {text}")
+
+    def _so_far(self, seconds: float) -> str:
+        """E.g. ``gnt: translating: 120 of 264 (3.1/s, 46 s left)``."""
+        text = f"gnt: {self._name}: {self._done} of {self._total}"
+        if not self._done or not seconds:
+            return text
+        speed = self._done / seconds
+        return f"{text} ({speed:.1f}/s, {max(0, self._total - self._done) / speed:.0f} s left)"
 
     def finish(self, count: StageCount) -> None:
         if self._task is not None:

@@ -3,106 +3,157 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from pytest_gnt.errors import GntError
-from pytest_gnt.verdicts.results import SCHEMA
+from pytest_gnt.verdicts.results import SCHEMA, case_fields
 
-PARTIAL = "results.partial.jsonl"
+if TYPE_CHECKING:
+    from pytest_gnt.case import Case
 
 
 class Recorder:
-    """Appends one line a test to a partial file, then merges them into ``cases.jsonl``, one line a case.
+    """Appends one line a test to a file without a name, then merges them into ``cases.jsonl``, one line a case.
 
-    Only a case id and a file position a test are held in memory.
+    Only a case id and a file position a test are held in memory. The file is gone with the process.
+
+    Args:
+        folder: on the disk that has room for the file.
 
     Raises:
-        GntError: the report folder cannot be written.
+        GntError: the folder cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._places: list[tuple[str, str, int]] = []
+        self._end = 0
         self._stream: IO[bytes] | None = None
 
     def add(self, result: dict[str, Any]) -> None:
-        """Take the result of one test: ``test``, ``outcome``, ``reason``, ``message``, ``case`` and evidence."""
-        if self._stream is None:
-            self._stream = self._open()
-        place = self._stream.tell()
-        # ASCII escapes keep lone surrogates and control characters from breaking the file or a reader of it.
-        self._stream.write(json.dumps(result, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n")
-        self._places.append((result["case"]["id"], result["test"], place))
-
-    def _open(self) -> IO[bytes]:
+        """Take the result of one test, as `result_of` made it."""
+        # One line for the run and one for each of its repeats.
+        text = "".join(f"{record}\n" for record in result["records"]).encode("ascii")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            return (self.folder / PARTIAL).open("w+b")
+            if self._stream is None:
+                self._stream = TemporaryFile(dir=self.folder)  # noqa: SIM115 - closed by close()
+            self._stream.write(text)
         except OSError as error:
-            raise GntError(
-                f"the report folder {self.folder} cannot be written: {error.strerror}. Choose another --gnt-report."
-            ) from error
+            raise _cannot_write(self.folder, error) from error
+        self._places.append((result["case"], result["test"], self._end))
+        self._end += len(text)
 
-    def cases(self, repeat: int = 0) -> Iterator[dict[str, Any]]:
-        """One record a case, in order of case id, evidence and tests merged; of the run itself or of a repeat."""
+    def cases(self, repeat: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
+        """One record a case as JSON text and as data, in order of case id, evidence and tests merged; of the run itself
+        or of a repeat."""
         if self._stream is None:
             return
-        self._stream.flush()
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise _cannot_write(self.folder, error) from error
         self._places.sort()
-        for _, places in groupby(self._places, key=lambda place: place[0]):
-            yield _merged(_of(self._read(position), repeat) for _, _, position in places)
+        for _, places in groupby(self._places, key=itemgetter(0)):
+            texts = [self._read(position, repeat) for _, _, position in places]
+            records = [json.loads(text) for text in texts]
+            if len(records) == 1:
+                yield texts[0], records[0]
+            else:
+                record = _merged(records)
+                yield _json(record), record
 
-    def _read(self, position: int) -> dict[str, Any]:
+    def _read(self, position: int, repeat: int) -> str:
         if self._stream is None:
             raise RuntimeError("nothing was recorded")
         self._stream.seek(position)
-        row: dict[str, Any] = json.loads(self._stream.readline())
-        return row
+        for _ in range(repeat):
+            self._stream.readline()
+        return self._stream.readline().decode("ascii").rstrip("\n")
 
     def close(self) -> None:
-        """Remove the partial file: what it held is in ``cases.jsonl``."""
+        """Give the file up: what it held is in ``cases.jsonl``."""
         if self._stream is not None:
-            self._stream.close()
+            with suppress(OSError):  # a full disk: what was still to be flushed is lost anyway
+                self._stream.close()
             self._stream = None
-            (self.folder / PARTIAL).unlink(missing_ok=True)
 
 
-def _of(row: dict[str, Any], repeat: int) -> dict[str, Any]:
-    return row | row["repeats"][repeat - 1] if repeat else row
+def result_of(case: Case, test: str, outcomes: Sequence[Mapping[str, Any]], change: str | None) -> dict[str, Any]:
+    """What a test's report carries to the controlling process: plain builtins.
+
+    The records are JSON text already: encoded where the tests run, they pass through all processes as they are.
+
+    Args:
+        case: the case.
+        test: name of the suite's function.
+        outcomes: of the run itself, then of its repeats: ``outcome``, ``reason``, ``message`` and ``evidence``.
+        change: what became of the test since the baseline.
+    """
+    known = {key: value for key, value in case_fields(case).items() if value is not None}
+    records = [
+        {
+            "schema": SCHEMA,
+            **known,
+            **found["evidence"],
+            "tests": {test: {key: found[key] for key in ("outcome", "reason", "message")}},
+        }
+        for found in outcomes
+    ]
+    return {
+        "case": case.id,
+        "test": test,
+        "outcome": outcomes[0]["outcome"],
+        "change": change,
+        "records": [_json(record) for record in records],
+    }
 
 
-def _merged(rows: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    record: dict[str, Any] = {"schema": SCHEMA}
-    tests: dict[str, Any] = {}
-    for row in rows:
-        record.update({key: value for key, value in row["case"].items() if value is not None})
-        record.update(row["evidence"])
-        tests[row["test"]] = {"outcome": row["outcome"], "reason": row["reason"], "message": row["message"]}
-    record["tests"] = tests
-    return record
+# ASCII escapes keep lone surrogates and control characters from breaking the file or a reader of it.
+_ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False)
+_json = _ENCODER.encode
 
 
-def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Write rows as JSON Lines and hand each on; the file appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+def _merged(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One record of several tests on one case."""
+    tests = {name: result for record in records for name, result in record["tests"].items()}
+    merged = {key: value for record in records for key, value in record.items() if key != "tests"}
+    return {**merged, "tests": tests}
+
+
+def write_lines(path: Path, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """Write rows, given as JSON text and as data, as JSON Lines, and hand the data on.
+
+    Raises:
+        GntError: the file cannot be written.
+    """
     try:
-        with temporary.open("w", encoding="ascii") as stream:
-            for row in rows:
-                stream.write(json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n")
+        with path.open("w", encoding="ascii") as stream:
+            for text, row in rows:
+                stream.write(text + "\n")
                 yield row
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot_write(path.parent, error) from error
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write one JSON document; the file appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write one JSON document.
+
+    Raises:
+        GntError: the file cannot be written.
+    """
     text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
-    # A lone surrogate becomes its JSON escape, which reads back as the same character.
-    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-    temporary.replace(path)
+    try:
+        # A lone surrogate becomes its JSON escape, which reads back as the same character.
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise _cannot_write(path.parent, error) from error
+
+
+def _cannot_write(folder: Path, error: OSError) -> GntError:
+    return GntError(f"the report in {folder.parent} cannot be written: {error.strerror}. Free the disk, and run again.")

@@ -7,26 +7,30 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
 from pytest_gnt.errors import GntError
+from pytest_gnt.garbage import begin, settle
 from pytest_gnt.runner.options import given
 from pytest_gnt.suite import Selection
 
 if TYPE_CHECKING:
-    from pytest_gnt.case import Case
+    from pytest_gnt.case import Case, Identity
     from pytest_gnt.config import Config, RunSettings
     from pytest_gnt.corpora.source import CorpusData
     from pytest_gnt.engines.protocol import Generator
+    from pytest_gnt.evidence import Pair
     from pytest_gnt.pipeline.executor import Progress, StageCount
     from pytest_gnt.pipeline.stages import Book
     from pytest_gnt.runner.gating import Gating
     from pytest_gnt.runner.items import CaseItem
+    from pytest_gnt.runner.variants import Variants
 
 REFUSED_SHOWN = 20
 
-_BEHIND = {"judge": "judgement", "attitude": "attitude", "quality": "quality"}
+_BEHIND = {"judge": "judgement", "attitude": "attitude", "aligner": "attitude", "quality": "quality"}
 """Part of a signature → the evidence it stands for."""
 
 
@@ -38,6 +42,7 @@ class GntSession:
     """
 
     def __init__(self, config: pytest.Config) -> None:
+        begin()
         self.config = config
         self.failure: GntError | None = None
         self.made = 0
@@ -55,6 +60,9 @@ class GntSession:
         self.judge_about: dict[str, Any] | None = None
         self._selected: dict[str, set[str]] = {}
         self._corpora: dict[str, CorpusData] = {}
+        self._variants: dict[str, Variants] = {}
+        self._run_id = uuid4().hex  # the number of a process comes again
+        self.unscored_metrics: set[str] = set()
 
     @property
     def worker(self) -> bool:
@@ -81,6 +89,7 @@ class GntSession:
             self.files.judge(settings.judge)
         if settings.attitude_model not in (None, "none"):
             self.files.attitude_model(str(settings.attitude_model))
+        self.files.aligner(settings.aligner)
         self.files.comet_models(settings.comet)
         self._check_filters(settings)
         return settings
@@ -112,7 +121,7 @@ class GntSession:
         """The same in every process of one run."""
         if self.worker:
             return str(self.config.workerinput["testrunuid"])  # type: ignore[attr-defined]
-        return f"{os.getpid()}"
+        return self._run_id
 
     def corpus(self, name: str) -> CorpusData:
         """A corpus, read once a session.
@@ -148,10 +157,36 @@ class GntSession:
         from pytest_gnt.runner.selection import select
 
         try:
+            if selection.metrics is not None and not self._scores_one_of(selection.metrics):
+                self.unscored_metrics.update(selection.metrics)
+                return []
             return select(self.corpus(selection.corpus).cases, selection, self.settings)
         except GntError as error:
             self.failure = self.failure or error
             return []
+
+    def _scores_one_of(self, metrics: frozenset[str]) -> bool:
+        """Whether the run scores one of these quality metrics."""
+        from pytest_gnt.metrics.bleu import METRICS
+
+        own = {*METRICS, *(comet.kind for comet in self.files.comet_models(self.settings.comet).values())}
+        if metrics & own:
+            return True
+        return any(metrics & set(names) for names in self.config.hook.pytest_gnt_metrics(config=self.config))
+
+    def variants(self, case: Case) -> dict[Identity, Case]:
+        """The woman and the man variant of a case's sentence, those that its corpus has."""
+        if case.corpus not in self._variants:
+            from pytest_gnt.runner.variants import Variants
+
+            self._variants[case.corpus] = Variants(self.corpus(case.corpus).cases)
+        return self._variants[case.corpus].of(case)
+
+    def pair(self, case: Case, book: Book) -> Pair:
+        """What the case's quality is compared with."""
+        from pytest_gnt.runner.variants import pair_of
+
+        return pair_of(self.variants(case), book, self.settings.comet_gap)
 
     def selection_text(self) -> str:
         """What was asked for, and what there was to choose from."""
@@ -162,12 +197,16 @@ class GntSession:
             if values
         ]
         there = [f"{data.name} has {len(data.cases)} cases" for data in self.corpora]
+        if self.unscored_metrics:
+            there.append(f"tests about {', '.join(sorted(self.unscored_metrics))} need --gnt-comet")
         return "; ".join([", ".join(asked) or "check -k, -m and the suites given", *there])
 
     def check_settings(self) -> None:
         """Raise a wrong setting as one usage error, before anything is collected or loaded."""
+        from pytest_gnt.runner.executors import check_executor
+
         try:
-            _ = self.settings
+            check_executor(self.settings, self.config)
             _ = self.gating.folder
             if self.settings.model is not None and not self.worker and not self.config.option.collectonly:
                 self.check_report()
@@ -219,6 +258,7 @@ class GntSession:
         try:
             self.gating.check()
             run_stages(self, items, progress)
+            settle()
         except GntError as error:
             raise pytest.UsageError(str(error)) from error
 

@@ -145,13 +145,16 @@ def make_prompts(gnt: GntSession, model: ModelSettings, cases: Sequence[Case]) -
     from pytest_gnt.prompts.published import PublishedWording
 
     run: RunSettings = gnt.settings
-    config = PromptConfig(
-        configuration=_first(run.prompt, model.prompt, DEFAULT_PROMPT),
-        shots=_first(run.shots, model.shots, DEFAULT_SHOTS),
-        constraint=run.constraint,
-    )
+    configuration, shots = configured_prompt(run, model)
+    config = PromptConfig(configuration=configuration, shots=shots, constraint=run.constraint)
     wording = PublishedWording(gnt.path(run.prompt_dir)) if run.prompt_dir else None
     return PromptBuilder(config, wording, exclude_sources=[case.source for case in cases])
+
+
+def configured_prompt(run: RunSettings, model: ModelSettings) -> tuple[Any, Any]:
+    """Prompt configuration and number of shots: the run's setting, else the model's, else the default."""
+    of_model = [getattr(model, name, None) for name in ("prompt", "shots")]
+    return _first(run.prompt, of_model[0], DEFAULT_PROMPT), _first(run.shots, of_model[1], DEFAULT_SHOTS)
 
 
 def _first(*values: Any) -> Any:

@@ -49,6 +49,7 @@ class CommandTranslator:
     """
 
     stage = STAGE
+    movable = True
 
     def __init__(
         self,

@@ -46,6 +46,11 @@ class PromptedTranslator:
         self._contexts: dict[tuple[str, bool], tuple[Context, Constraint | None]] = {}
 
     @property
+    def movable(self) -> bool:
+        """As the engine is."""
+        return bool(getattr(self._generator, "movable", False))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the prompts."""
         return self._prompts.notes

@@ -45,6 +45,11 @@ class SequenceTranslator:
         self._engine = engine
         self._context: Context | None = None
 
+    @property
+    def movable(self) -> bool:
+        """As the engine is."""
+        return bool(getattr(self._engine, "movable", False))
+
     def work(self, subject: Case) -> Work:
         """One sentence with its languages; equal sentences are one request."""
         if self._context is None:

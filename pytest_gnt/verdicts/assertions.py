@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pytest_gnt.case import Case, Form, Gender
-from pytest_gnt.evidence import Attitude, Evidence, JudgedLabel, Judgement, Phrase, Quality, Reason, Translation
+from pytest_gnt.evidence import Attitude, Evidence, JudgedLabel, Judgement, Pair, Phrase, Quality, Reason, Translation
 
 
 class Unscored(Exception):
@@ -83,8 +83,12 @@ def assert_attitude_kept(attitude: Attitude, *, delta: float | None = None) -> N
         )
 
 
-def assert_identity_kept(translation: Translation) -> None:
-    """The translation names the identity that the source names, by the identity terms of the target language."""
+def assert_identity_kept(translation: Translation, attitude: Attitude | None = None) -> None:
+    """The translation names the identity that the source names, by the identity terms of the target language.
+
+    The terms decide. Attitude evidence, where it is given and an aligner linked the words of the two sentences, tells
+    in the message of a failure what the term became.
+    """
     require(translation)
     from pytest_gnt.corpora import identities
 
@@ -95,8 +99,16 @@ def assert_identity_kept(translation: Translation) -> None:
         raise Unscored(Reason.UNSUPPORTED_LANGUAGE, f"no identity terms for {case.target_lang}")
     named = identities.identities_named(translation.text or "", case.target_lang)
     if case.identity not in named:
-        seen = ", ".join(named) or "no identity"
-        fail(translation, f"the identity {case.identity} was lost: the translation names {seen}")
+        lost = f"replaced: the translation names {', '.join(named)}" if named else "dropped: the translation names none"
+        fail(translation, f"the identity {case.identity} was {lost}{_linked_to(attitude)}")
+
+
+def _linked_to(attitude: Attitude | None) -> str:
+    """What the aligner says of the identity's term."""
+    words = attitude.identity_words if attitude is not None else None
+    if words is None:
+        return ""
+    return f"; its term is aligned to {_shown(', '.join(words)) or 'no word'}"
 
 
 def assert_quality(quality: Quality, metric: str, minimum: float) -> None:
@@ -107,6 +119,56 @@ def assert_quality(quality: Quality, metric: str, minimum: float) -> None:
         raise Unscored(Reason.NO_REFERENCE, quality.detail or f"no {metric} score for this case")
     if score < minimum:
         fail(quality, f"{metric} {score:.1f} is below {minimum:g}")
+
+
+COMET = ("comet", "xcomet", "cometkiwi")
+
+
+def assert_comet_gap(
+    quality: Quality, pair: Pair, *, metric: str | None = None, tolerance: float | None = None
+) -> None:
+    """The score lies at most ``tolerance`` points below the mean of the woman and the man variant of its sentence.
+
+    The gap of one sentence whose mean over sentences AmbGIMT reports by identity.
+
+    Args:
+        quality: the scores of the case.
+        pair: those of the two variants.
+        metric: any quality metric; None takes the first of ``comet``, ``xcomet``, ``cometkiwi`` that the case has.
+        tolerance: in points of 100; None takes the run's (``comet_gap``).
+    """
+    require(quality)
+    name = metric or next((name for name in COMET if name in quality.scores), COMET[0])
+    score = _score_for_gap(quality, name, "")
+    tolerance = pair.tolerance if tolerance is None else tolerance
+    sides = {"woman": pair.woman, "man": pair.man}
+    scores = {side: _score_for_gap(found, name, f"the {side} variant: ") for side, found in sides.items()}
+    mean = sum(scores.values()) / len(scores)
+    if score < mean - tolerance:
+        why = f"{name} {score:.1f} is {mean - score:.1f} below woman and man ({mean:.1f}); tolerated are {tolerance:g}"
+        shown = [f"  {side:<11}  {scores[side]:.1f}  {_text_of(found)}" for side, found in sides.items()]
+        fail(quality, "\n".join([why, *shown]))
+
+
+def _score_for_gap(quality: Quality | None, metric: str, whose: str) -> float:
+    """One score of a comparison.
+
+    Raises:
+        Unscored: there is none.
+    """
+    if quality is None:
+        raise Unscored(Reason.MISSING, f"{whose}the corpus does not have it")
+    score = quality.scores.get(metric)
+    if score is not None:
+        return score
+    if quality.reason is not None:
+        raise Unscored(quality.reason, whose + quality.detail)
+    reason = Reason.UNDECIDED if quality.case.references else Reason.NO_REFERENCE
+    raise Unscored(reason, f"{whose}no {metric} score{f': {quality.detail}' if quality.detail else ''}")
+
+
+def _text_of(quality: Quality | None) -> str:
+    return _shown((quality.translation.text if quality else None) or "")
 
 
 def fail(evidence: Evidence, why: str) -> NoReturn:

@@ -16,8 +16,8 @@ from typing import Any
 
 from pytest_gnt.case import id_part
 from pytest_gnt.errors import GntError
+from pytest_gnt.files import locked, replace_file
 from pytest_gnt.verdicts.entry import Entry
-from pytest_gnt.verdicts.files import locked, replace_file
 from pytest_gnt.verdicts.results import Outcome
 
 BASELINE_SCHEMA = 1

@@ -19,11 +19,12 @@ _NOTES = {
     "seed": "the seed differs; another seed samples other cases and draws other replies",
 }
 _SILENT = ("gnt", "model")
-_EVIDENCE = ("judge", "attitude", "quality")
+_EVIDENCE = ("judge", "attitude", "aligner", "quality")
 _BLOCKS = {
     "corpus": "the corpus or its revision differs",
     "judge": "the judge differs",
     "attitude": "the attitude model differs",
+    "aligner": "the aligner differs",
     "quality": "the quality metrics differ",
 }
 

@@ -29,7 +29,19 @@ IDENTITY_TEST = re.compile("identity.*kept")
 """Which test functions count for `identity-kept-rate`, by their name."""
 
 _NO_REPLY = frozenset({Reason.TRANSPORT, Reason.MISSING, Reason.NOT_RUN, Reason.OVER_LONG})
-_OF_ATTITUDE = frozenset({Reason.NO_ATTITUDE_WORD, Reason.UNALIGNED, Reason.COPIED_WORD, Reason.UNKNOWN_WORD})
+_OF_ATTITUDE = frozenset(
+    {
+        Reason.NO_ATTITUDE_WORD,
+        Reason.UNALIGNED,
+        Reason.ALIGNED_TO_PUNCTUATION,
+        Reason.ALIGNED_TO_FUNCTION_WORD,
+        Reason.COPIED_WORD,
+        Reason.WORD_NOT_IN_SOURCE,
+        Reason.NOTHING_TO_ALIGN,
+        Reason.TOO_LONG_TO_ALIGN,
+        Reason.UNKNOWN_WORD,
+    }
+)
 _IDENTITIES = {str(identity): place for place, identity in enumerate(Identity)}
 _PAIR = frozenset(str(identity) for identity in BINARY)
 _OTHERS = frozenset(str(identity) for identity in NON_BINARY)

@@ -144,8 +144,12 @@ def evidence_fields(evidence: Evidence) -> dict[str, Any]:
                 "shift": evidence.shift,
                 "delta": evidence.delta,
             }
+            if evidence.identity_words is not None:
+                own["identity_words"] = list(evidence.identity_words)
         case Quality():
             own = {"scores": dict(evidence.scores)}
+            if evidence.statistics:
+                own["statistics"] = {name: list(counts) for name, counts in evidence.statistics.items()}
     return own | common
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-ORDER = ("gnt", "corpus", "model", "prompt", "decoding", "judge", "attitude", "quality", "sample", "seed")
+ORDER = ("gnt", "corpus", "model", "prompt", "decoding", "judge", "attitude", "aligner", "quality", "sample", "seed")
 
 
 def signature(parts: Mapping[str, str]) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_gnt.errors import GntError
+from pytest_gnt.files import locked
 from pytest_gnt.verdicts.baseline import Baseline, new_baseline, read_baseline, write_unlocked
 from pytest_gnt.verdicts.comparability import comparable
 from pytest_gnt.verdicts.entry import Entry, entries_of
-from pytest_gnt.verdicts.files import locked
 from pytest_gnt.verdicts.results import CaseResult, Outcome
 
 EVIDENCE = ("translation", "judgement", "quality", "attitude")

@@ -64,6 +64,8 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         ("run=1\n", r"run must be a table"),
         ("[run\n", "not valid TOML"),
         ('[run]\nbaseline = ""\n', r"\[run\] baseline: String should have at least 1 character"),
+        ('[corpora.x]\npath = "x"\nlangs = []\n', r"\[corpora\.x\] langs: .*at least 1 item"),
+        ("[run]\nlangs = []\n", r"\[run\] langs: .*at least 1 item"),
         ('[models.x]\nmodel="y"\n', r"\[models\.x\] needs backend = "),
         ('[models.x]\nbackend="recorded"\n', r"\[models\.x\] path: is missing"),
         ('[models.x]\nbackend="vllm"\nmodel="m"\ntensor_paralel_size=2\n', "Did you mean tensor_parallel_size"),
@@ -83,3 +85,10 @@ def test_an_unknown_model_lists_the_nearest(tmp_path: Path) -> None:
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "gnt.toml").write_bytes("\ufeff[run]\nseed=5\n".encode())
     assert load_config(tmp_path).run.seed == 5
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+@pytest.mark.parametrize("key", ["delta", "comet_gap"])
+def test_a_number_that_is_not_finite_is_refused(tmp_path: Path, key: str, value: str) -> None:
+    with pytest.raises(GntError, match=rf"gnt\.toml \[run\] {key}: Input should be a finite number"):
+        config(tmp_path, f"[run]\n{key} = {value}\n")

@@ -44,7 +44,26 @@ def test_english_terms_are_whole_words(text, named):
     assert identities_named(text, "en") == tuple(named)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("lang", "text", "named"),
+    [
+        ("de", "Die Transfrau und der schwule Mann trafen androgyne Personen.", ["trans woman", "gay", "androgynous"]),
+        ("de", "Frauenarzt und Mannschaft", []),
+        ("es", "Una mujer trans conoció a la persona bisexual y a un gay.", ["trans woman", "bisexual", "gay"]),
+        ("fr", "L'homme trans et la personne intersexe sont partis.", ["trans man", "intersex"]),
+        ("it", "L'uomo transgender e la persona androgina.", ["trans man", "androgynous"]),
+        ("pt", "A mulher trans e a lésbica.", ["trans woman", "lesbian"]),
+        ("ja", "トランスジェンダーの女性は彼女の友達です。", ["trans woman"]),
+        ("ru", "У трансгендерной женщины и у бисексуала.", ["trans woman", "bisexual"]),
+        ("ar", "المرأة المتحولة جنسيًا والرجل", ["trans woman", "man"]),
+        ("es", "la mujer\u00a0trans", ["trans woman"]),
+    ],
+)
+def test_other_languages_nest_and_inflect(lang, text, named):
+    assert [identity.value for identity in identities_named(text, lang)] == named
+
+
+@pytest.mark.parametrize("lang", ["en", "zh", "ar", "de", "es", "fr", "it", "ja", "pt", "ru"])
 def test_every_identity_has_terms_and_each_term_names_it_alone(lang):
     for identity in Identity:
         terms = identity_terms(identity, lang)
@@ -55,7 +74,7 @@ def test_every_identity_has_terms_and_each_term_names_it_alone(lang):
 
 def test_an_unknown_language_is_no_silent_nothing():
     assert not has_terms("xx")
-    with pytest.raises(ValueError, match="no identity terms for 'xx'; there are en, zh"):
+    with pytest.raises(ValueError, match="no identity terms for 'xx'; there are ar, de, en, "):
         identities_named("text", "xx")
 
 

@@ -46,11 +46,11 @@ def test_a_worker_narrows_what_the_caller_allows(
     environment = {COUNT: workers} | ({WORKER: worker} if worker else {})
     if visible is not None:
         environment[VARIABLE] = visible
-    take_share(environment, tmp_path)
+    take_share(environment, folder=tmp_path)
     assert environment[VARIABLE] == mine
 
 
 def test_a_machine_without_gpus_is_left_alone(tmp_path: Path) -> None:
     environment = {COUNT: "2", WORKER: "gw0"}
-    take_share(environment, tmp_path)
+    take_share(environment, folder=tmp_path)
     assert VARIABLE not in environment

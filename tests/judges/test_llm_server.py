@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,27 @@ def test_replayed_annotations_give_the_figures_that_they_imply(
         row = next(row for row in made.rows() if row["lang"] == lang)
         assert row["accuracy"] == accuracy_score(gold[part], judged[part])
         assert row["macro_f1"] == pytest.approx(f1_score(gold[part], judged[part], average="macro"), abs=1e-15)
+
+
+def test_gold_files_can_be_given_one_by_one(shared_data: Path, project: Callable[[StubServer], Path]) -> None:
+    rows = read_rows(shared_data)
+    one_by_one = [text for named in gold_arguments(shared_data) for text in ("--gold", named)]
+    with serve(replay(rows, lambda _: 0)) as server:
+        folder = project(server)
+        assert main(["judge-eval", *one_by_one, "--judge", "scripted", "--out", "c.json"]) == 0
+    assert [row["lang"] for row in read_calibration(folder / "c.json").rows()] == sorted(LANGS)
+
+
+@pytest.mark.parametrize("name", ["lexicon", "scripted"])
+def test_the_printed_table_makes_a_judge_calibrated(
+    project: Callable[[StubServer], Path], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    with serve(by_text(lambda number: NEUTRAL if number < 6 else WRONG)) as server:
+        folder = project(server)
+        assert main(["judge-eval", "--gold", str(write_gold(folder, GOLD)), "--judge", name, "--out", "c.json"]) == 0
+        table = tomllib.loads(capsys.readouterr().out.partition("gnt.toml:\n")[2])["judges"][name]
+        own = tomllib.loads(CONFIG.format(url=server.url))["judges"].get(name, {"kind": "lexicon"})
+    assert table == {**own, "calibration": "c.json"}
 
 
 def write_gold(

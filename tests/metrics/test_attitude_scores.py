@@ -6,14 +6,18 @@ import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_gnt.config import AttitudeTemplate
+from pytest_gnt.engines.protocol import NoScore
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Reason
 from pytest_gnt.metrics.attitude import (
     AttitudeScorer,
     RecordedScorer,
+    Templates,
     WordQuery,
     WordScore,
     calibrate,
@@ -28,7 +32,7 @@ from pytest_gnt.metrics.attitude import (
 class FakeEngine:
     """A `Scorer` that knows a value for each prompt and keeps what it was asked."""
 
-    def __init__(self, values: Mapping[str, float | None] | None = None, revision: str = "1") -> None:
+    def __init__(self, values: Mapping[str, float | NoScore | None] | None = None, revision: str = "1") -> None:
         self.values = values or {}
         self.revision = revision
         self.calls: list[tuple[list[str], str]] = []
@@ -37,12 +41,24 @@ class FakeEngine:
     def context(self) -> Mapping[str, object]:
         return {"backend": "fake", "revision": self.revision}
 
-    def score(self, prompts: Sequence[str], answer: str) -> list[float | None]:
+    def score(self, prompts: Sequence[str], answer: str) -> list[Any]:
         self.calls.append((list(prompts), answer))
         return [self.values.get(prompt, -1.0) for prompt in prompts]
 
     def close(self) -> None:
         self.closed = True
+
+
+def own_template(**changes: Any) -> AttitudeTemplate:
+    table = {
+        "positive": "{word} good?",
+        "negative": "{word} bad?",
+        "yes": " Yes",
+        "no": " No",
+        "kind": ("a", "b", "c", "d", "e"),
+        "harsh": ("f", "g", "h", "i", "j"),
+    }
+    return AttitudeTemplate.model_validate(table | changes)
 
 
 def scores(provider: AttitudeScorer | RecordedScorer, queries: Sequence[WordQuery]) -> list[WordScore]:
@@ -107,18 +123,12 @@ def test_words_of_one_language_are_one_call_and_equal_words_are_equal_work() -> 
     assert engine.closed
 
 
-def test_the_key_depends_on_the_model_and_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_depends_on_the_model_and_the_template() -> None:
     query = WordQuery("en", "kind")
     first = AttitudeScorer(FakeEngine()).work(query).key
     assert AttitudeScorer(FakeEngine(revision="2")).work(query).key != first
-    import dataclasses
-
-    from pytest_gnt.metrics.attitude import scorer as module
-
-    known = template("en")
-    assert known is not None
-    monkeypatch.setattr(module, "template", lambda _lang: dataclasses.replace(known, answer=" Sure"))
-    assert AttitudeScorer(FakeEngine()).work(query).key != first
+    other = AttitudeScorer(FakeEngine(), templates=Templates({"en": own_template(yes=" Sure")}))
+    assert other.work(query).key != first
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf, -100.0, -9999.0, 0.5])
@@ -134,6 +144,28 @@ def test_what_is_no_log_probability_is_no_score(value: float | None) -> None:
     assert good.score == 0
 
 
+@pytest.mark.parametrize("question", [0, 1])
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        (Reason.OVER_LONG, True),
+        (Reason.NOT_FINITE, True),
+        (Reason.TRANSPORT, False),
+        (Reason.NO_LOG_PROBABILITIES, False),
+    ],
+)
+def test_an_engine_s_reason_is_the_word_s_and_one_that_may_pass_is_not_stored(
+    question: int, reason: Reason, kept: bool
+) -> None:
+    known = template("en")
+    assert known is not None
+    provider = AttitudeScorer(FakeEngine({known.prompts("kind")[question]: NoScore(reason, "so it is")}))
+    query = WordQuery("en", "kind")
+    ((_, answer),) = provider.run([provider.work(query)])
+    assert answer.keep is kept
+    assert provider.read(query, answer.value) == WordScore("en", "kind", None, reason, "so it is")
+
+
 @pytest.mark.parametrize("answer", [{}, {"log_p_positive": "x", "log_p_negative": -1.0}, {"log_p_positive": -1.0}])
 def test_a_stored_answer_that_is_not_one_is_no_score(answer: dict[str, object]) -> None:
     assert AttitudeScorer(FakeEngine()).read(WordQuery("en", "kind"), answer).reason is Reason.NOT_FINITE
@@ -145,6 +177,38 @@ def test_a_language_without_a_template_and_an_empty_word_have_reasons() -> None:
     assert strange.reason is Reason.UNSUPPORTED_LANGUAGE
     assert "'sw'" in strange.detail
     assert empty.reason is Reason.NO_ATTITUDE_WORD
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_a_signature_names_what_scores_in_its_languages_depend_on(tmp_path: Path, calibrated: bool) -> None:
+    from pytest_gnt.runner.attitude_models import signature_part
+
+    def part(own: dict[str, AttitudeTemplate], langs: tuple[str, ...] = ("en", "it"), revision: str = "1") -> str:
+        templates = Templates(own)
+        scorer = AttitudeScorer(FakeEngine(revision=revision), templates=templates)
+        return signature_part("mine", scorer, templates, langs, calibrated=calibrated)
+
+    first = part({"it": own_template()})
+    assert first == part({"it": own_template()}, ("it-IT", "en", "en"))
+    assert first == part({"it": own_template(), "sw": own_template()}), "languages that are not there do not count"
+    others = [
+        part({}),
+        part({"it": own_template(positive="{word} fine?")}),
+        part({"it": own_template(yes=" Sure")}),
+        part({"it": own_template()}, revision="2"),
+    ]
+    assert len({first, *others}) == 5
+    rescaled = part({"it": own_template(kind=("a", "b", "c", "d", "z"))})
+    assert (rescaled != first) is calibrated, "the kind and harsh words set the scale, and nothing else"
+    path = table(tmp_path, "en\tkind\t-0.1\t-0.7", "it\tbuono\t-0.1\t-0.7")
+    recorded = [
+        signature_part("r", RecordedScorer(path), Templates(), langs, calibrated=calibrated)
+        for langs in (("en",), ("it",), ("en", "it"))
+    ]
+    assert len(set(recorded)) == 3
+    more = table(tmp_path, "en\tkind\t-0.1\t-0.7", "it\tbuono\t-0.1\t-0.9")
+    assert signature_part("r", RecordedScorer(more), Templates(), ("en",), calibrated=calibrated) == recorded[0]
+    assert signature_part("r", RecordedScorer(more), Templates(), ("it",), calibrated=calibrated) != recorded[1]
 
 
 # --- zero points ---

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_gnt.case import NON_BINARY, Case, Identity, Subset
 from pytest_gnt.evidence import Attitude, Reason, Translation
+from pytest_gnt.metrics.alignment import LexiconAligner
 from pytest_gnt.metrics.attitude import (
-    LexiconAligner,
     ShiftRates,
     WordScore,
     attitude_of,

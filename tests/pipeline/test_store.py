@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_gnt.errors import GntError
-from pytest_gnt.pipeline.store import Store, explain
+from pytest_gnt.pipeline.owners import REMOTE_LEASE_SECONDS, owner_name
+from pytest_gnt.pipeline.store import Store
 from pytest_gnt.work import Answer, Context, Work
 
 CONTEXT = Context({"stage": "test", "model": "m"})
@@ -30,7 +31,7 @@ def test_an_answer_is_found_again_by_another_process(tmp_path: Path) -> None:
     other = Store(tmp_path / "deep" / "store.sqlite")
     key = work("a\ud800\u2028 None").key
     assert other.answers([key, work("c").key]) == {key: {"text": "b\ud800"}}
-    parts = explain(other, key)
+    parts = other.explain(key)
     assert parts == {"stage": "test", "context": dict(CONTEXT.data), "input": {"text": "a\ud800\u2028 None"}}
 
 
@@ -66,7 +67,7 @@ def test_what_one_process_leased_another_does_not_get(tmp_path: Path) -> None:
     keys = [work(str(number)).key for number in range(5)]
     one = Store(tmp_path / "s")
     # The owner of this test's second store is another living process: the parent of this one.
-    other = Store(tmp_path / "s", owner=_owner(os.getppid()))
+    other = Store(tmp_path / "s", owner=owner_name(os.getppid()))
     assert one.lease(keys, 2) == keys[:2]
     assert other.lease(keys, 9) == keys[2:]
     assert other.lease(keys[:2], 9) == []
@@ -83,7 +84,7 @@ def test_a_lease_that_its_process_gave_up_is_taken_again(tmp_path: Path) -> None
 
 def test_the_lease_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
-    owner = _owner(child.pid)
+    owner = owner_name(child.pid)
     dead = Store(tmp_path / "s", owner=owner)
     assert dead.lease([work("a").key], 1)
     one = Store(tmp_path / "s")
@@ -100,13 +101,6 @@ def test_a_failed_commit_leaves_nothing_behind(tmp_path: Path) -> None:
     assert store.answers([work("a").key]) == {}
     store.commit("test", [good])
     assert len(store.answers([work("a").key])) == 1
-
-
-def test_a_damaged_store_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    path.write_bytes(b"this is no database, but long enough to be looked at" * 50)
-    with pytest.raises(GntError, match=r"store\.sqlite is damaged.*Move it away"):
-        Store(path).answers(["x"])
 
 
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -131,7 +125,25 @@ def test_many_keys_are_looked_up(tmp_path: Path) -> None:
     assert [found[one.key]["n"] for one in works] == list(range(3000))
 
 
-def _owner(pid: int) -> str:
-    from pytest_gnt.pipeline.store import _started
+def test_a_commit_renews_the_leases_that_are_still_held(tmp_path: Path) -> None:
+    now = [1000.0]
+    slow = Store(tmp_path / "s", owner="elsewhere:1:0", clock=lambda: now[0])
+    other = Store(tmp_path / "s", owner="elsewhere:2:0", clock=lambda: now[0])
+    keys = [work("a").key, work("b").key]
+    assert slow.lease(keys, 2) == keys
+    now[0] += REMOTE_LEASE_SECONDS - 1
+    slow.commit("test", [(work("a"), Answer({"text": "A"}))])
+    now[0] += REMOTE_LEASE_SECONDS - 1
+    assert other.lease(keys, 2) == []
+    now[0] += 1
+    assert other.lease(keys, 2) == [work("b").key]
 
-    return f"{__import__('socket').gethostname()}:{pid}:{_started(pid)}"
+
+def test_a_killed_process_that_nobody_has_waited_for_is_dead(tmp_path: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    dead = Store(tmp_path / "s", owner=owner_name(child.pid))
+    assert dead.lease([work("a").key], 1)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and still has its number
+    assert Store(tmp_path / "s").lease([work("a").key], 1) == [work("a").key]
+    child.communicate()

@@ -181,13 +181,6 @@ def test_close_relatives_are_not_held_against_each_other(make_case: MakeCase) ->
     assert read_text(catalan, make_case(SOURCE, "de")).reason is Reason.WRONG_LANGUAGE
 
 
-def test_traditional_characters_are_a_finding_of_their_own(make_case: MakeCase) -> None:
-    source = "The neighbour is stubborn, but keeps every promise."
-    assert read_text("鄰居固執，但這個人說話算數。", make_case(source, "zh")).flags == ("traditional-characters",)
-    assert read_text("鄰居固執，但這個人說話算數。", make_case(source, "zh-Hant")).flags == ()
-    assert read_text("邻居固执，但这个人说话算数。", make_case(source, "zh")).flags == ()
-
-
 def test_half_characters_are_replaced_and_flagged(make_case: MakeCase) -> None:
     parsed = read_text("Chi presiede apre \ud83d le porte.", make_case(SOURCE))
     assert parsed.text == "Chi presiede apre \ufffd le porte."

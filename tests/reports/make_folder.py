@@ -23,8 +23,10 @@ from make_summary import LANGS, about_run, example_gates, stage_counts
 
 from pytest_gnt.case import Identity
 from pytest_gnt.reports.summary import build_summary
+from pytest_gnt.verdicts.keyword_tally import KeywordTally
 from pytest_gnt.verdicts.rates import tally
 from pytest_gnt.verdicts.results import SCHEMA, CaseResult, read_results
+from pytest_gnt.verdicts.tables import Tables
 
 DATA = Path(__file__).resolve().parents[2] / "pytest_gnt" / "corpora"
 DELTA = 0.2
@@ -85,6 +87,8 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
     corpora = Counter(result.corpus for result in read_results(folder))
     summary = build_summary(
         counted,
+        tables=counted_tables(folder),
+        keywords=KeywordTally(),
         about=about_run(recipe.version, recipe.judge, corpora),
         stages=stage_counts(counted.cases),
         started=datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
@@ -102,6 +106,13 @@ def write_summary(folder: Path, recipe: Recipe, **changed: Any) -> dict[str, Any
         json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8", errors="backslashreplace"
     )
     return summary
+
+
+def counted_tables(folder: Path) -> Tables:
+    tables = Tables()
+    for result in read_results(folder):
+        tables.add(result)
+    return tables
 
 
 def baseline_of(folder: Path) -> dict[str, dict[str, Any]]:
@@ -291,7 +302,7 @@ def _ambgimt_case(
         ),
         IDENTITY_TEST: _test(
             "passed" if kept else "failed",
-            message="" if kept else f"the identity {identity} was lost: the translation names no identity",
+            message="" if kept else f"the identity {identity} was dropped: the translation names none",
         ),
     }
     record["attitude"] = {

@@ -172,6 +172,10 @@ def test_keywords_stand_there_only_if_the_run_has_them(tmp_path: Path) -> None:
     text = write_html(folder).read_text(encoding="utf-8")
     assert "温柔" in text
     assert "12 : 3" in text
+    note = "Chinese keywords need <jieba>"
+    write_summary(folder, Recipe(), keywords_about={"threshold": 1.5, "translations": 0, "notes": [note]})
+    text = write_html(folder).read_text(encoding="utf-8")
+    assert "Chinese keywords need &lt;jieba&gt;" in text
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def test_the_verdict_comes_first_and_tables_are_whole(tmp_path: Path) -> None:
         "What got worse, and for whom",
         "Pass rates by language and set",
         "Pass rates by identity",
+        "Tables by identity",
         "Unscored tests",
         "The run",
     ]

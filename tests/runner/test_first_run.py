@@ -124,6 +124,7 @@ def test_an_error_in_a_suite_is_a_failure_with_its_traceback(house: House) -> No
     result = house.run()
     result.assert_outcomes(failed=1)
     assert "ZeroDivisionError" in result.stdout.str()
+    assert "/pluggy/" not in result.stdout.str(), "the traceback begins in the suite"
     assert "ZeroDivisionError" in house.cases()["house/en-it/3"]["tests"]["test_bug"]["message"]
 
 

@@ -49,6 +49,7 @@ def pytest_gnt_translator(config, name, settings):
 '''
 
 N = 24
+REPORT = {"cases.jsonl", "report.html", "report.json", "report.md"}
 
 
 @pytest.fixture
@@ -104,18 +105,70 @@ def test_a_killed_run_goes_on_where_it_stopped(slow: House, workers: tuple[str, 
     assert len(slow.cases()) == N
 
 
-def test_ctrl_c_keeps_what_is_done_and_ends_with_2(slow: House) -> None:
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_stage_keeps_what_is_done_and_ends_with_2(
+    slow: House, number: signal.Signals, workers: tuple[str, ...]
+) -> None:
     asked = slow.path / "asked.txt"
-    process = start(slow)
+    process = start(slow, *workers)
     wait_for(asked, 5)
-    os.kill(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    # A terminal sends Ctrl-C to every process of a run, a job runner asks the first one to end.
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, out.decode()
+    assert "what was computed is kept in" in out.decode()
     done = len(asked.read_text().splitlines())
     again = start(slow)
     again.communicate(timeout=120)
     assert again.returncode == 0
-    assert len(asked.read_text().splitlines()) <= N + 1, f"{done} were done before the interrupt"
+    under_way = 2 if workers else 1
+    assert len(asked.read_text().splitlines()) <= N + under_way, f"{done} were done before the interrupt"
+    assert slow.summary()["complete"] is True
+
+
+INTERRUPTING = """
+import os, signal, sys, time
+from pytest_gnt import cases
+
+@cases("house")
+def test_x(case, translation):
+    if case.id.endswith("/9"):
+        os.kill({process}, signal.SIGINT)
+        time.sleep(0.5)
+"""
+
+
+@pytest.mark.parametrize(("workers", "process"), [((), "os.getpid()"), (("-n2",), "os.getppid()")])
+def test_interrupted_tests_leave_a_report_that_says_that_it_is_partial(
+    slow: House, workers: tuple[str, ...], process: str
+) -> None:
+    slow.write("slow.py", SLOW_PLUGIN.replace("0.15", "0"))
+    slow.write("test_house.py", INTERRUPTING.replace("{process}", process))
+    interrupted = start(slow, *workers)
+    out, _ = interrupted.communicate(timeout=60)
+    assert interrupted.returncode == pytest.ExitCode.INTERRUPTED, out.decode()
+    summary = slow.summary()
+    assert summary["complete"] is False
+    assert summary["incomplete_why"] == "the run was interrupted"
+    assert 0 < summary["counts"]["tests"] < N
+    assert len(slow.cases()) == summary["counts"]["cases"]
+    assert "INCOMPLETE: the run was interrupted" in out.decode()
+    assert {path.name for path in (slow.path / "gnt-report").iterdir()} == REPORT
+
+
+def test_an_interrupted_run_leaves_the_report_of_an_earlier_one_and_says_so(slow: House) -> None:
+    slow.write("slow.py", SLOW_PLUGIN.replace("0.15", "0"))
+    assert start(slow).wait(60) == 0
+    before = slow.summary()
+    slow.write("slow.py", SLOW_PLUGIN.replace('"model": "slow"', '"model": "slower"'))
+    (slow.path / "asked.txt").unlink()
+    process = start(slow)
+    wait_for(slow.path / "asked.txt", 3)
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert "gnt-report holds an earlier run's" in out.decode()
+    assert slow.summary() == before
 
 
 def test_workers_compute_nothing_twice(slow: House) -> None:

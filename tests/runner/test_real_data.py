@@ -109,6 +109,11 @@ def test_ambgimt_files_with_the_references_as_system(pytester: pytest.Pytester, 
     assert by_name["trans woman"]["failed"] == by_name["queer"]["failed"] == 7
     bleu = [row for row in found["means"] if row["metric"] == "bleu" and "identity" in row["by"]]
     assert all(row["mean"] == pytest.approx(100.0) for row in bleu), "the references against themselves"
+    every, authentic = found["tables"]
+    assert (every["subset"], authentic["subset"], every["cases"]) == ("all", "authentic", 4200)
+    for metric in authentic["quality"]:
+        assert [(row["n"], row["unscored"]) for row in metric["rows"]] == [(300, 0)] * 14
+        assert (metric["mean"], metric["sd"], metric["gap_mean"]) == pytest.approx((100, 0, 0), abs=1e-6)
 
 
 def test_two_commercial_systems_on_winomt(pytester: pytest.Pytester, shared_data: Path) -> None:

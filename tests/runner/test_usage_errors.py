@@ -77,12 +77,12 @@ def test_an_empty_selection_says_so_and_ends_with_5(house: House) -> None:
     assert "no case was selected: --gnt-langs=de" in result.stdout.str()
 
 
-def test_a_damaged_store_is_one_error_and_stays(house: House) -> None:
+def test_a_file_that_is_no_store_is_one_error_and_stays(house: House) -> None:
     path = house.write("store.sqlite", "no database, but long enough to be looked at " * 50)
     before = path.read_bytes()
     result = house.run("--gnt-store=store.sqlite")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "store.sqlite is damaged" in result.stderr.str()
+    assert "store.sqlite is a text file, not a result store" in result.stderr.str()
     assert path.read_bytes() == before
 
 

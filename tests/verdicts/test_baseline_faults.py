@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from records import SIGNATURE, baseline, entries
 
+from pytest_gnt import files
 from pytest_gnt.errors import GntError
-from pytest_gnt.verdicts import files
 from pytest_gnt.verdicts.baseline import read_baseline, write_baseline
 from pytest_gnt.verdicts.update import update_baseline
 

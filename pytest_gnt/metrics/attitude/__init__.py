@@ -1,6 +1,5 @@
 """Emotional attitude of words and how it moves in translation (EAS, AmbGIMT): scores, zero points, alignment, rates."""
 
-from pytest_gnt.metrics.attitude.lexicon import LexiconAligner
 from pytest_gnt.metrics.attitude.recorded import RecordedScorer
 from pytest_gnt.metrics.attitude.scorer import STAGE, AttitudeScorer
 from pytest_gnt.metrics.attitude.shift import (
@@ -10,7 +9,7 @@ from pytest_gnt.metrics.attitude.shift import (
     shift_bias_rate,
     shift_rates,
 )
-from pytest_gnt.metrics.attitude.template import Template, languages, template
+from pytest_gnt.metrics.attitude.template import Template, Templates, languages, template
 from pytest_gnt.metrics.attitude.word import WordQuery, WordScore
 from pytest_gnt.metrics.attitude.zero import Calibration, calibrate, calibration_queries, centred, zero_point
 
@@ -18,10 +17,10 @@ __all__ = [
     "STAGE",
     "AttitudeScorer",
     "Calibration",
-    "LexiconAligner",
     "RecordedScorer",
     "ShiftRates",
     "Template",
+    "Templates",
     "WordQuery",
     "WordScore",
     "attitude_of",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Protocol
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Reason
 from pytest_gnt.metrics.attitude.scorer import STAGE, VERSION
-from pytest_gnt.metrics.attitude.template import template
+from pytest_gnt.metrics.attitude.template import Templates, base_language
 from pytest_gnt.metrics.attitude.word import WordQuery, WordScore, is_log_probability, read_score
-from pytest_gnt.work import Answer, Context, JsonObject, Work
+from pytest_gnt.work import Answer, Context, JsonObject, Work, digest
 
 COLUMNS = ("lang", "word", "log_p_positive", "log_p_negative")
 
@@ -28,6 +27,7 @@ class RecordedScorer:
     Args:
         path: a tab-separated UTF-8 table; its first lines may begin with ``#`` and say where the values come from, then
             come the columns' names (`COLUMNS`). None takes the shipped table.
+        templates: languages that a model could be asked in; the shipped ones by default.
 
     Raises:
         GntError: the table cannot be read; the message names file and line.
@@ -36,7 +36,8 @@ class RecordedScorer:
     stage = STAGE
     batch_size = 4096
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, templates: Templates | None = None) -> None:
+        self._templates = templates or Templates()
         source: _Readable = path or files("pytest_gnt.metrics").joinpath("data", "attitude_scores.tsv")
         name = str(path) if path else "attitude_scores.tsv"
         try:
@@ -45,16 +46,15 @@ class RecordedScorer:
         except (OSError, UnicodeDecodeError) as error:
             raise GntError(f"cannot read the table of attitude scores {name}: {error}") from error
         self.provenance, self._scores = _read(text, name)
-        table = hashlib.sha256(content).hexdigest()[:12]
-        self._context = Context({"stage": STAGE, "version": VERSION, "engine": {"backend": "recorded", "table": table}})
+        self._contexts: dict[str, Context] = {}
 
-    def context(self) -> Mapping[str, object]:
-        """Everything that scores depend on, for signatures."""
-        return self._context.data
+    def context_of(self, lang: str) -> Mapping[str, object]:
+        """Everything that the scores of one language depend on: its rows, but not those of other languages."""
+        return self._context(base_language(lang)).data
 
     def work(self, subject: WordQuery) -> Work:
         """One word."""
-        return Work(self._context, {"lang": subject.lang, "word": subject.word})
+        return Work(self._context(subject.lang), {"lang": subject.lang, "word": subject.word})
 
     def run(self, works: Sequence[Work]) -> Iterator[tuple[int, Answer]]:
         """See `Provider`."""
@@ -73,11 +73,18 @@ class RecordedScorer:
         """The words in the table, in its order."""
         return tuple(self._scores)
 
+    def _context(self, lang: str) -> Context:
+        if lang not in self._contexts:
+            rows = sorted((query.word, *values) for query, values in self._scores.items() if query.lang == lang)
+            engine = {"backend": "recorded", "table": digest(rows)[:12]}
+            self._contexts[lang] = Context({"stage": STAGE, "version": VERSION, "engine": engine})
+        return self._contexts[lang]
+
     def _answer(self, lang: str, word: str) -> Answer:
         found = self._scores.get(WordQuery(lang, word))
         if found is not None:
             return Answer({"log_p_positive": found[0], "log_p_negative": found[1]})
-        if template(lang) is None:
+        if self._templates.find(lang) is None:
             reason, detail = Reason.UNSUPPORTED_LANGUAGE, f"no attitude scores are recorded for the language {lang!r}"
         else:
             reason = Reason.UNKNOWN_WORD

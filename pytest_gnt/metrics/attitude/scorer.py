@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_gnt.engines.protocol import Scorer
+from pytest_gnt.engines.protocol import NoScore, Scorer
 from pytest_gnt.evidence import Reason
-from pytest_gnt.metrics.attitude.template import Template, template
+from pytest_gnt.metrics.attitude.template import Template, Templates
 from pytest_gnt.metrics.attitude.word import WordQuery, WordScore, is_log_probability, read_score
 from pytest_gnt.work import Answer, Context, JsonObject, Work
 
 STAGE = "attitude"
 VERSION = 1
+
+_PASSING = frozenset({Reason.TRANSPORT, Reason.NOT_RUN, Reason.NO_LOG_PROBABILITIES})
+"""Reasons that another attempt could mend: not stored."""
 
 
 class AttitudeScorer:
@@ -22,16 +25,23 @@ class AttitudeScorer:
 
     Args:
         scorer: the engine; owned, and closed by `close`.
+        templates: how words are asked for; the shipped templates by default.
         batch_size: words that one commit of the store covers.
     """
 
     stage = STAGE
 
-    def __init__(self, scorer: Scorer, *, batch_size: int = 128) -> None:
+    def __init__(self, scorer: Scorer, *, templates: Templates | None = None, batch_size: int = 128) -> None:
         self.batch_size = batch_size
         self._scorer = scorer
+        self._templates = templates or Templates()
         self._engine: Mapping[str, object] | None = None
         self._contexts: dict[str, Context] = {}
+
+    @property
+    def movable(self) -> bool:
+        """As the engine is."""
+        return bool(getattr(self._scorer, "movable", False))
 
     def context(self) -> Mapping[str, object]:
         """Everything that scores depend on beside the language, for signatures."""
@@ -39,12 +49,15 @@ class AttitudeScorer:
             self._engine = dict(self._scorer.context())
         return {"stage": STAGE, "version": VERSION, "engine": self._engine}
 
+    def context_of(self, lang: str) -> Mapping[str, object]:
+        """Everything that the raw scores of one language depend on."""
+        known = self._templates.find(lang)
+        return {**self.context(), "template": known.digest if known else None}
+
     def work(self, subject: WordQuery) -> Work:
         """One word. A language without a template is work too: its answer says so."""
         if subject.lang not in self._contexts:
-            known = template(subject.lang)
-            data = {**self.context(), "template": known.digest if known else None}
-            self._contexts[subject.lang] = Context(data)
+            self._contexts[subject.lang] = Context(self.context_of(subject.lang))
         return Work(self._contexts[subject.lang], {"lang": subject.lang, "word": subject.word})
 
     def run(self, works: Sequence[Work]) -> Iterator[tuple[int, Answer]]:
@@ -53,7 +66,7 @@ class AttitudeScorer:
         for index, work in enumerate(works):
             by_lang[str(work.input["lang"])].append(index)
         for lang, indices in by_lang.items():
-            known = template(lang)
+            known = self._templates.find(lang)
             if known is None:
                 yield from ((index, _no_template(lang)) for index in indices)
             else:
@@ -77,11 +90,20 @@ class AttitudeScorer:
         prompts = [prompt for _, word in asked for prompt in known.prompts(word)]
         values = self._scorer.score(prompts, known.answer)
         for place, (index, _) in enumerate(asked):
-            pair = values[2 * place], values[2 * place + 1]
-            positive, negative = (value if is_log_probability(value) else None for value in pair)
-            yield index, Answer({"log_p_positive": positive, "log_p_negative": negative})
+            yield index, _answer(values[2 * place], values[2 * place + 1])
+
+
+def _answer(positive: float | NoScore, negative: float | NoScore) -> Answer:
+    """What is stored of one word: both values, or the first reason why there is none."""
+    for value in (positive, negative):
+        if isinstance(value, NoScore):
+            return Answer({"reason": str(value.reason), "detail": value.detail}, keep=value.reason not in _PASSING)
+    values = (value if is_log_probability(value) else None for value in (positive, negative))
+    return Answer(dict(zip(("log_p_positive", "log_p_negative"), values, strict=True)))
 
 
 def _no_template(lang: str) -> Answer:
-    detail = f"there is no attitude template for the language {lang!r}"
+    detail = (
+        f"there is no attitude template for the language {lang!r}: add one as [attitude_templates.{lang}] in gnt.toml"
+    )
     return Answer({"reason": str(Reason.UNSUPPORTED_LANGUAGE), "detail": detail})

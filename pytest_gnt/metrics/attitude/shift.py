@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_gnt.case import BINARY, NON_BINARY, Case
 from pytest_gnt.evidence import Attitude, Reason, Translation
 from pytest_gnt.metrics.attitude.word import WordScore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+RESAMPLES = 2000
+_AT_ONCE = 250
+"""Draws held in memory at a time."""
 
 DELTA = 0.2
 """How far from zero a score must lie to count as kind or harsh (AmbGIMT)."""
@@ -74,8 +85,13 @@ def attitude_of(
 
 
 _WHY = {
-    Reason.UNALIGNED: "no known rendering of the attitude word is in the translation",
+    Reason.UNALIGNED: "nothing in the translation was found to stand for the attitude word",
+    Reason.ALIGNED_TO_PUNCTUATION: "the attitude word is linked to nothing but punctuation",
+    Reason.ALIGNED_TO_FUNCTION_WORD: "the attitude word is linked to nothing but articles, particles and the like",
     Reason.COPIED_WORD: "the attitude word stands untranslated in the translation",
+    Reason.WORD_NOT_IN_SOURCE: "the attitude word does not stand in the source as a whole word",
+    Reason.NOTHING_TO_ALIGN: "source or translation holds no word that the aligner knows",
+    Reason.TOO_LONG_TO_ALIGN: "source or translation is longer than the aligner takes",
 }
 
 
@@ -153,7 +169,7 @@ def shift_bias_interval(
     *,
     aligned: bool = False,
     seed: int = 0,
-    resamples: int = 2000,
+    resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> tuple[float, float] | None:
     """Percentile bootstrap interval of the shift bias rate, in percent.
@@ -171,21 +187,43 @@ def shift_bias_interval(
     Returns:
         Lower and upper bound; None with fewer than two groups, or where draws hold no sentence of BG or NBG.
     """
+    over_all, over_aligned = shift_bias_intervals(_group_table(rows, delta), seed, resamples, level)
+    return over_aligned if aligned else over_all
+
+
+Interval = tuple[float, float] | None
+
+
+def shift_bias_intervals(
+    table: Mapping[str, Sequence[int]], seed: int = 0, resamples: int = RESAMPLES, level: float = 0.95
+) -> tuple[Interval, Interval]:
+    """The intervals of the rate over all sentences and over the aligned ones, from counts by group; see above.
+
+    Args:
+        table: group → n, aligned, TN, TP of BG, then of NBG.
+        seed: of the draws.
+        resamples: number of draws; they are made in parts, so that memory does not grow with it.
+        level: coverage.
+    """
     import numpy as np
 
-    table = _group_table(rows, delta)
     if len(table) < 2:
-        return None
+        return None, None
     per_group = np.array([table[group] for group in sorted(table)], dtype=np.int64)
-    drawn = np.random.default_rng(seed).multinomial(len(table), np.full(len(table), 1 / len(table)), size=resamples)
-    n_bg, a_bg, tn_bg, tp_bg, n_nbg, a_nbg, tn_nbg, tp_nbg = (drawn @ per_group).T.astype(float)
-    of_bg, of_nbg = (a_bg, a_nbg) if aligned else (n_bg, n_nbg)
-    valid = (of_bg > 0) & (of_nbg > 0)
-    if not valid.any():
-        return None
-    rates = 100 * ((tp_bg - tn_bg)[valid] / of_bg[valid] + (tn_nbg - tp_nbg)[valid] / of_nbg[valid])
-    low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    random, share = np.random.default_rng(seed), np.full(len(table), 1 / len(table))
+    parts = [min(_AT_ONCE, resamples - start) for start in range(0, resamples, _AT_ONCE)]
+    sums = np.concatenate([random.multinomial(len(table), share, size=size) @ per_group for size in parts])
+    n_bg, a_bg, tn_bg, tp_bg, n_nbg, a_nbg, tn_nbg, tp_nbg = sums.T.astype(float)
+
+    def interval(of_bg: Floats, of_nbg: Floats) -> Interval:
+        valid = (of_bg > 0) & (of_nbg > 0)
+        if not valid.any():
+            return None
+        rates = 100 * ((tp_bg - tn_bg)[valid] / of_bg[valid] + (tn_nbg - tp_nbg)[valid] / of_nbg[valid])
+        low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+    return interval(n_bg, n_nbg), interval(a_bg, a_nbg)
 
 
 def _group_table(rows: Iterable[Attitude], delta: float) -> dict[str, list[int]]:
@@ -201,9 +239,12 @@ def _group_table(rows: Iterable[Attitude], delta: float) -> dict[str, list[int]]
 
 
 def _counts(row: Attitude, delta: float) -> tuple[int, int, int, int]:
-    """1 or 0 for: counted, aligned, turned harsh, turned kind."""
-    source, target = row.source_score, row.target_score
-    if row.reason is not None or source is None or target is None:
+    return shift_counts(None if row.reason is not None else row.source_score, row.target_score, delta)
+
+
+def shift_counts(source: float | None, target: float | None, delta: float) -> tuple[int, int, int, int]:
+    """One sentence's 1 or 0 for: counted, aligned (both scores are there), turned harsh, turned kind."""
+    if source is None or target is None:
         return 1, 0, 0, 0
     return 1, 1, int(source > delta and target < -delta), int(source < -delta and target > delta)
 

@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_gnt.config.templates import ENOUGH
 from pytest_gnt.errors import GntError
-from pytest_gnt.metrics.attitude.template import template
+from pytest_gnt.metrics.attitude.template import Templates
 from pytest_gnt.metrics.attitude.word import WordQuery, WordScore
-
-_ENOUGH = 5
-"""Fewer scored words of a kind than this do not make a zero point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,14 @@ class Calibration:
         return (self.kind_mean - self.harsh_mean) / 2
 
 
-def calibration_queries(lang: str) -> tuple[tuple[WordQuery, ...], tuple[WordQuery, ...]]:
-    """The plainly kind and the plainly harsh words of a language; two empty tuples where there is no template."""
-    known = template(lang)
+def calibration_queries(
+    lang: str, templates: Templates | None = None
+) -> tuple[tuple[WordQuery, ...], tuple[WordQuery, ...]]:
+    """The plainly kind and the plainly harsh words of a language; two empty tuples where there is no template.
+
+    Without ``templates`` the shipped ones count.
+    """
+    known = (templates or Templates()).find(lang)
     if known is None:
         return (), ()
     kind, harsh = (tuple(WordQuery(lang, word) for word in words) for words in (known.kind, known.harsh))
@@ -72,10 +75,10 @@ def calibrate(lang: str, kind: Iterable[WordScore], harsh: Iterable[WordScore]) 
         GntError: too few of the words could be scored.
     """
     kinds, harshes = ([word.score for word in words if word.score is not None] for words in (kind, harsh))
-    if min(len(kinds), len(harshes)) < _ENOUGH:
+    if min(len(kinds), len(harshes)) < ENOUGH:
         raise GntError(
             f"the attitude model scored {len(kinds)} kind and {len(harshes)} harsh calibration words of {lang!r}, "
-            f'and at least {_ENOUGH} of each are needed: use another attitude model, or zero = "none"'
+            f"and at least {ENOUGH} of each are needed: use another attitude model, or calibrate = false"
         )
     return Calibration(
         zero_point(kinds, harshes), _mean(kinds), _mean(harshes), _auc(kinds, harshes), len(kinds) + len(harshes)

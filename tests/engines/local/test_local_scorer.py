@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,8 +14,10 @@ import transformers
 from pytest_gnt.engines.batching import clusters
 from pytest_gnt.engines.checkpoints import load
 from pytest_gnt.engines.forward import Forward
+from pytest_gnt.engines.protocol import NoScore
 from pytest_gnt.engines.transformers_scorer import CausalScorer
 from pytest_gnt.errors import EngineFailure, GntError
+from pytest_gnt.evidence import Reason
 
 SHOTS = "".join(
     f"Q: Is {word} a positive word? A: {answer}\n" for word, answer in (("brave", "Yes"), ("cruel", "No")) * 5
@@ -109,7 +113,9 @@ def test_a_model_that_hands_no_cache_back_is_refused(llama: str, monkeypatch: py
 
 def test_a_prompt_that_does_not_fit_has_no_value(llama: str) -> None:
     values = scorer(llama).score([PROMPTS[0], "doctor " * 6000, PROMPTS[1]], " Yes")
-    assert values[1] is None
+    assert isinstance(values[1], NoScore)
+    assert values[1].reason is Reason.OVER_LONG
+    assert "window is 512" in values[1].detail
     assert [values[0], values[2]] == pytest.approx(one_by_one(llama, PROMPTS[:2], " Yes"), abs=1e-4)
 
 
@@ -120,7 +126,9 @@ def test_what_is_not_finite_is_no_value(llama: str, broken: float) -> None:
     assert made._loaded is not None
     with torch.no_grad():
         made._loaded.checkpoint.model.lm_head.weight[5, :] = broken
-    assert made.score(PROMPTS, " Yes") == [None] * len(PROMPTS)
+    for value in made.score(PROMPTS, " Yes"):
+        assert isinstance(value, NoScore)
+        assert value.reason is Reason.NOT_FINITE
 
 
 def test_nothing_in_nothing_out_and_an_answer_must_be_visible(llama: str) -> None:
@@ -129,6 +137,56 @@ def test_nothing_in_nothing_out_and_an_answer_must_be_visible(llama: str) -> Non
         scorer(llama).score(["hello"], "")
     with pytest.raises(GntError, match="batch_size"):
         scorer(llama, batch_size=0)
+
+
+def test_a_word_of_hundreds_of_tokens_scores_like_a_plain_loop(llama: str) -> None:
+    long = f"Q: Is {'patient-door-' * 40} a positive word? A:"
+    prompts = [PROMPTS[0], long, PROMPTS[1], "Q: Is  a positive word? A:"]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(llama)
+    assert 300 < len(tokenizer(prompts[1])["input_ids"]) < 500
+    assert scorer(llama).score(prompts, " Yes") == pytest.approx(one_by_one(llama, prompts, " Yes"), abs=1e-4)
+
+
+def test_the_answer_has_the_tokens_that_it_has_behind_the_prompt(llama: str, tmp_path: Path) -> None:
+    """SentencePiece-like tokenizers put a blank before a text: ``"▁▁Yes"`` alone, but ``"▁Yes"`` behind a prompt."""
+    folder = with_blank_in_front(llama, tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    alone = tokenizer(" Yes", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("Q: A: Yes")["input_ids"]
+    prompt = tokenizer("Q: A:")["input_ids"]
+    assert whole[: len(prompt)] == prompt
+    assert alone != whole[len(prompt) :]
+    network = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    with torch.no_grad():
+        logits = network(input_ids=torch.tensor([whole])).logits[0].log_softmax(-1)
+    wanted = sum(float(logits[place - 1, whole[place]]) for place in range(len(prompt), len(whole)))
+    assert scorer(str(folder)).score(["Q: A:"], " Yes") == [pytest.approx(wanted, abs=1e-4)]
+
+
+def test_an_answer_that_is_joined_with_the_prompt_s_end_has_the_tokens_that_it_has_alone(llama: str) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(llama)
+    prompt, answer = "The doc", "tor"
+    heads, whole = tokenizer(prompt)["input_ids"], tokenizer(prompt + answer)["input_ids"]
+    assert whole[: len(heads)] != heads, "the tests' tokenizer must join them"
+    assert scorer(llama).score([prompt], answer) == pytest.approx(one_by_one(llama, [prompt], answer), abs=1e-4)
+
+
+def with_blank_in_front(model: str, folder: Path) -> Path:
+    """The checkpoint with a tokenizer that puts a blank before every text."""
+    from tokenizers import Tokenizer, decoders, models, normalizers
+
+    names = ["<s>", "</s>", "<pad>", "<unk>", "▁", *"QAYes:"]
+    vocabulary = {token: place for place, token in enumerate([*dict.fromkeys(names), "▁A", "▁Q", "▁Y", "es", "▁Yes"])}
+    merges = [("▁", "A"), ("▁", "Q"), ("▁", "Y"), ("e", "s"), ("▁Y", "es")]
+    raw = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>"))
+    raw.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    raw.decoder = decoders.Metaspace()
+    made = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=raw, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
+    )
+    shutil.copytree(model, folder / "blank", ignore=shutil.ignore_patterns("tokenizer*", "special_tokens*"))
+    made.save_pretrained(folder / "blank")
+    return folder / "blank"
 
 
 def test_the_context_names_what_matters(llama: str) -> None:

@@ -1,8 +1,9 @@
-"""Files that are whole at any moment: replaced in one step, under a lock that processes share."""
+"""Files that are whole at any moment: replaced in one step, under locks that processes share."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from pytest_gnt.errors import GntError
 
 _LOCK = ".lock"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 @contextlib.contextmanager
@@ -24,23 +26,25 @@ def locked(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        stream = _take(folder / _LOCK)
+        stream = take_lock(folder / _LOCK)
     except OSError as error:
         raise _cannot_write(folder, error) from error
     try:
         yield
     finally:
-        # Removed while it is held: who waits for it sees that the name is gone and takes a new one.
-        with contextlib.suppress(OSError):
-            (folder / _LOCK).unlink()
-        os.close(stream)
+        give_lock_back(folder / _LOCK, stream)
 
 
-def _take(path: Path) -> int:
+def take_lock(path: Path) -> int:
+    """Make a lock file and hold it; returns what `give_lock_back` needs. Waits for the process that holds it.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
     while True:
         stream = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            hold(stream)
             if os.path.samestat(os.fstat(stream), path.stat()):
                 return stream
         except FileNotFoundError:
@@ -49,6 +53,27 @@ def _take(path: Path) -> int:
             os.close(stream)
             raise
         os.close(stream)
+
+
+def hold(stream: int, *, wait: bool = True) -> None:
+    """Lock an open file or folder for this process; where the file system has no locks, nothing is held.
+
+    Raises:
+        BlockingIOError: another process holds it, and ``wait`` is false.
+    """
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def give_lock_back(path: Path, stream: int) -> None:
+    """Remove a lock file and let the next process take it."""
+    # Removed while it is held: who waits for it sees that the name is gone and takes a new one.
+    with contextlib.suppress(OSError):
+        path.unlink()
+    os.close(stream)
 
 
 def replace_file(path: Path, lines: Iterable[str]) -> None:

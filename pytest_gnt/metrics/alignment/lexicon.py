@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pytest_gnt.evidence import Reason
+from pytest_gnt.metrics.alignment.folding import fold, occurrences
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
-_SCRIPTS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\U00020000-\U0003ffff"
-_UNSPACED = re.compile(f"[{_SCRIPTS}]")
-"""Scripts that put no blanks between words (Han, Kana, Thai, Lao): there a word is found anywhere."""
-_LETTER = rf"[^\W{_SCRIPTS}]"
-"""What may not stand beside a whole word; a Chinese character beside a Latin one separates."""
+_folded = lru_cache(maxsize=1 << 14)(fold)
+
+VERSION = 1
+"""Part of the signature: raise it when the same renderings are found in other places."""
 
 
 class LexiconAligner:
@@ -41,30 +39,17 @@ class LexiconAligner:
             source word stands there instead.
         """
         del lang
-        text = _folded(hypothesis)
+        text = fold(hypothesis)
         taken: list[tuple[int, int]] = []
         first: dict[str, int] = {}
-        known = {_folded(rendering): rendering for rendering in renderings}
+        known = {folded: rendering for rendering in renderings if (folded := _folded(rendering)) in text}
         for form in sorted(filter(None, known), key=lambda form: (-len(form), form)):
-            for span in _spans(text, form):
+            for span in occurrences(text, form):
                 if all(span[1] <= start or end <= span[0] for start, end in taken):
                     taken.append(span)
                     first.setdefault(known[form], span[0])
         if first:
             return tuple(sorted(first, key=lambda rendering: first[rendering]))
-        if source_word and any(_spans(text, _folded(source_word))):
+        if source_word and any(occurrences(text, fold(source_word))):
             return Reason.COPIED_WORD
         return Reason.UNALIGNED
-
-
-def _folded(text: str) -> str:
-    """Compatibility forms, case and invisible marks removed, blanks single."""
-    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
-    return " ".join(unicodedata.normalize("NFKC", plain).split())
-
-
-def _spans(text: str, form: str) -> Iterable[tuple[int, int]]:
-    pattern = re.escape(form)
-    if not _UNSPACED.search(form):
-        pattern = f"(?<!{_LETTER}){pattern}(?!{_LETTER})"
-    return (match.span() for match in re.finditer(pattern, text))
