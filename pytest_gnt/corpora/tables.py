@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -61,6 +61,28 @@ class Table:
     def rows_read(self) -> int:
         """Data rows found: those that fit and those refused."""
         return len(self.rows) + len(self.refused)
+
+    def find_columns(self, spellings: Mapping[str, Sequence[str]], needed: Mapping[str, str]) -> dict[str, str | None]:
+        """The column of each meaning, None where the table has none.
+
+        Args:
+            spellings: the names that a column of each meaning may have, the preferred one first.
+            needed: the meanings that have to be there, and what else would do, to be added to the error.
+
+        Raises:
+            GntError: a needed column is missing; names the file and the columns that there are.
+        """
+        found = {
+            meaning: next((name for name in names if name in self.columns), None)
+            for meaning, names in spellings.items()
+        }
+        for meaning, else_ in needed.items():
+            if found[meaning] is None:
+                raise GntError(
+                    f"{self.file.path}: there is no column {' or '.join(spellings[meaning])} "
+                    f"(there are {', '.join(self.columns)}); rename one{else_}"
+                )
+        return found
 
 
 def read_table(path: Path, format_name: str | None = None) -> Table:

@@ -98,17 +98,10 @@ class _Reader:
         self._path = path
         self._lang = lang
         self._labelled = labelled
-        self._names = {
-            what: next((name for name in names if name in table.columns), None) for what, names in COLUMNS.items()
-        }
-        needed = ["source", "translation", *(["label"] if labelled else []), *([] if lang else ["lang"])]
-        for what in needed:
-            if self._names[what] is None:
-                hint = " or give LANG=FILE" if what == "lang" else ""
-                raise GntError(
-                    f"{path}: there is no column {' or '.join(COLUMNS[what])} (there are {', '.join(table.columns)}); "
-                    f"rename one{hint}"
-                )
+        needed = {"source": "", "translation": ""}
+        needed |= {"label": ""} if labelled else {}
+        needed |= {} if lang else {"lang": ", or give LANG=FILE"}
+        self._names = table.find_columns(COLUMNS, needed)
 
     def read(self, row: Row) -> GoldRow:
         """One row.

@@ -116,17 +116,9 @@ class _Reader:
     def __init__(self, table: Table, path: Path, lang: str | None) -> None:
         self._path = path
         self._lang = lang
-        self._names = {
-            what: next((name for name in names if name in table.columns), None) for what, names in COLUMNS.items()
-        }
-        needed = ["source_word", "target_word", "label", *([] if lang else ["target_lang"])]
-        for what in needed:
-            if self._names[what] is None:
-                hint = ", or give LANG=FILE" if what == "target_lang" else ""
-                raise GntError(
-                    f"{path}: there is no column {' or '.join(COLUMNS[what])} (there are {', '.join(table.columns)}); "
-                    f"rename one{hint}"
-                )
+        needed = {"source_word": "", "target_word": "", "label": ""}
+        needed |= {} if lang else {"target_lang": ", or give LANG=FILE"}
+        self._names = table.find_columns(COLUMNS, needed)
 
     def read(self, row: Row) -> WordPair:
         """One row.

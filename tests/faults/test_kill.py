@@ -16,7 +16,7 @@ from tests.faults import project
 from tests.faults.project import BATCH
 from tests.faults.runs import Runs
 
-KILLS = int(os.environ.get("GNT_KILLS", "60"))
+KILLS = int(os.environ.get("GNT_KILLS", "20"))
 """Kills without xdist; a tenth as many with it."""
 
 SHARDS = 2

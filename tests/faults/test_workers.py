@@ -17,6 +17,9 @@ FIRST_GPU, SECOND_GPU = "GPU-8f2a0d5e-1b6c", "MIG-GPU-41c7/3/0"
 PACE = {"PACE": "0.02"}
 """A system that takes its time, so that each worker gets a part of the work."""
 
+SLOW = {"PACE": "0.2"}
+"""So slow that the worker which is to die gets a part, however late it starts."""
+
 
 class Plain:
     """A project, and what a run without workers leaves."""
@@ -82,7 +85,7 @@ def test_any_number_of_workers_and_any_distribution_give_the_same(plain: Plain, 
 @pytest.mark.parametrize("distribution", ["load", "loadscope"])
 def test_a_worker_that_dies_at_work_is_replaced_and_costs_one_batch(plain: Plain, distribution: str) -> None:
     folder = plain.copy()
-    environment = {**PACE, "CUDA_VISIBLE_DEVICES": f"{FIRST_GPU},{SECOND_GPU}"}
+    environment = {**SLOW, "CUDA_VISIBLE_DEVICES": f"{FIRST_GPU},{SECOND_GPU}"}
     moment = {"alone": "translate"}
     status = plain.runs.run(folder, "-n2", "--dist", distribution, moment=moment, environment=environment)
     text = (folder / "out.txt").read_text()
@@ -100,7 +103,7 @@ def test_a_worker_that_dies_at_work_is_replaced_and_costs_one_batch(plain: Plain
 def test_a_dead_worker_that_may_not_be_replaced_ends_the_run_and_keeps_what_was_done(plain: Plain) -> None:
     folder = plain.copy()
     moment = {"alone": "translate"}
-    status = plain.runs.run(folder, "-n2", "--max-worker-restart=0", moment=moment, environment=PACE)
+    status = plain.runs.run(folder, "-n2", "--max-worker-restart=0", moment=moment, environment=SLOW)
     text = (folder / "out.txt").read_text()
     assert "worker gw0 crashed and worker restarting disabled" in text
     assert status not in (0, 1), text
