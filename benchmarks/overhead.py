@@ -2,6 +2,7 @@
 
     python benchmarks/overhead.py                   # 49,624 cases, 3 rounds: about 12 minutes
     python benchmarks/overhead.py --cases 5000 --rounds 1
+    python benchmarks/overhead.py --folder DIR      # keeps the job and its store for the next call
 
 A case is one test on one case of the corpora, and the bare file has one function call for each. All answers are in the
 store before anything is measured; what remains is reading the corpora, collecting, looking up and reading all evidence
@@ -18,7 +19,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,14 +157,25 @@ def _met(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
+@contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="gnt-overhead-") as name:
+        yield Path(name)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=FULL)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="keep the job here, so that the next call finds a full store")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gnt-overhead-") as name:
-        bench = Bench(Path(name), arguments.cases)
+    with _folder(arguments.folder) as folder:
+        bench = Bench(folder, arguments.cases)
         progress(f"{bench.size.cases} cases: filling the store")
         bench.fill()
         first = statistics.median(bench.first_test() for _ in range(arguments.rounds))

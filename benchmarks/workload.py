@@ -102,8 +102,8 @@ def size_for(cases: int) -> Size:
 def write_workload(folder: Path, size: Size) -> None:
     """Write corpora, system, settings and suite, and a bare pytest file with as many tests (``bare/``)."""
     product = folder / "product"
-    (product / "data" / "mgente").mkdir(parents=True)
-    (product / "data" / "ambgimt").mkdir()
+    (product / "data" / "mgente").mkdir(parents=True, exist_ok=True)
+    (product / "data" / "ambgimt").mkdir(exist_ok=True)
     with (product / "system.tsv").open("w", encoding="utf-8") as system:
         system.write("case_id\ttranslation\tlabel\n")
         for row in chain(_mgente(product / "data" / "mgente", size), _ambgimt(product / "data" / "ambgimt", size)):
@@ -115,7 +115,7 @@ def write_workload(folder: Path, size: Size) -> None:
     (product / "test_cases.py").write_text(SUITE, encoding="utf-8")
     (product / "pytest.ini").write_text("[pytest]\n")
     bare = folder / "bare"
-    bare.mkdir()
+    bare.mkdir(exist_ok=True)
     (bare / "pytest.ini").write_text("[pytest]\n")
     (bare / "test_bare.py").write_text(BARE.format(cases=size.cases))
 

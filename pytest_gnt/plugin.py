@@ -199,9 +199,10 @@ class _Record:
             self.watch.stop(interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED)
         if CONTROL not in self.config.stash:
             return
-        from pytest_gnt.garbage import begin
+        if not self.config.option.collectonly:
+            from pytest_gnt.garbage import begin
 
-        begin()  # what others do from here on may ask the collector about objects
+            begin()  # what others do from here on may ask the collector about objects
         if hasattr(self.config, "workerinput"):
             self.config.stash[CONTROL].send(self.config.workeroutput)  # type: ignore[attr-defined]
         else:

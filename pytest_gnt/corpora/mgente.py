@@ -234,7 +234,8 @@ class _LanguageFile:
             return ()
         reference = gendered[0] if gendered else ""
         words = split_words(row.cells[self._columns.gendered_words], reference)
-        if reference and any(word.casefold() not in reference.casefold() for word in words):
+        folded = reference.casefold()
+        if folded and any(word.casefold() not in folded for word in words):
             self._collector.tally(f"{self._name}: G-WORDS that do not stand in REF-G", origin)
         return words
 
