@@ -180,7 +180,8 @@ def main() -> None:
         bench.fill()
         first = statistics.median(bench.first_test() for _ in range(arguments.rounds))
         found = measured_rows(bench, arguments.rounds)
-    print(f"{bench.size.cases:,} cases, all evidence in the store; {arguments.rounds} rounds. {machine()}; ", end="")
+    rounds = f"{arguments.rounds} round{'s' if arguments.rounds > 1 else ''}"
+    print(f"{bench.size.cases:,} cases, all evidence in the store; {rounds}. {machine()}; ", end="")
     print(f"{versions('pytest', 'pytest-xdist')}; {load()}; {time.strftime('%Y-%m-%d')}.\n")
     print("\n".join(table(found, first)))
 
