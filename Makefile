@@ -15,7 +15,7 @@ export TOKENIZERS_PARALLELISM := false
 
 help:
 	@echo "make demo   try it: a small neural model on the shipped sample, on any machine"
-	@echo "make test   the tests"
+	@echo "make test   the tests, but for those of the three targets below"
 	@echo "make test-vllm  the tests with vLLM on the CPU, in an environment of its own (about 4 GB)"
 	@echo "make test-comet  the tests with COMET, in an environment of its own (about 1.5 GB)"
 	@echo "make test-ray  the tests on a Ray cluster of two nodes, in an environment of its own (about 0.6 GB)"
@@ -42,7 +42,7 @@ demo: $(VENV)/.demo
 	@$(PY) scripts/demo.py
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n 2 --dist worksteal tests
+	$(PY) -m pytest -n 2 --dist worksteal tests --ignore=tests/comet --ignore=tests/vllm --ignore=tests/ray
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
