@@ -77,4 +77,6 @@ def _verbs(text: str, slots: Sequence[Slot]) -> list[Slot]:
     except GntError as error:
         raise GntError(f"{error}, or mark the verbs in both forms: [They] [give|gives]") from error
     verbs = {verb.idx: verb for token in doc if token.idx in subjects for verb in agreeing_verbs(token)}
-    return [Slot(place, place + len(verb.text), Kind.VERB) for place, verb in sorted(verbs.items())]
+    found = [Slot(place, place + len(verb.text), Kind.VERB) for place, verb in sorted(verbs.items())]
+    # Where text is glued to a mark, the parser's word can reach into it; the marked place is the user's.
+    return [verb for verb in found if all(verb.end <= slot.start or slot.end <= verb.start for slot in slots)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_gnt.case import Identity
@@ -257,6 +257,9 @@ PIECES = st.lists(
 
 @settings(deadline=None, max_examples=150)
 @given(PIECES)
+@example(
+    [("[they]", "they"), ("\xcb\ue159", "\xcb\ue159"), ("1d#\U0003d6ef", "1d#\U0003d6ef"), ("[a person]", "a person")]
+)
 def test_marked_sentences_keep_everything_outside_the_marks_but_agreeing_verbs(pieces):
     pieces = [*pieces, (" [them]", " them")]
     plan = english_plan("".join(marked for marked, _ in pieces))
