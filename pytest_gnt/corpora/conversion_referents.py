@@ -167,6 +167,10 @@ def _own_subject(verb: Token) -> Token | None:
     return next((child for child in verb.children if child.dep_ in SUBJECTS), None)
 
 
+def _object(verb: Token) -> Token | None:
+    return next((child for child in verb.children if child.dep_ == "dobj"), None)
+
+
 def _controller(verb: Token | None) -> Token | None:
     """The subject of a verb, of the one that it is coordinated with, or the object that an infinitive goes with."""
     for _ in range(_DEPTH):
@@ -176,7 +180,7 @@ def _controller(verb: Token | None) -> Token | None:
         if subject is not None:
             return subject
         if verb.dep_ == "xcomp":
-            return next((child for child in verb.head.children if child.dep_ == "dobj"), None)
+            return _object(verb.head)
         if verb.dep_ != "conj":
             return None
         verb = verb.head
@@ -241,7 +245,7 @@ def _subject(verb: Token | None) -> Token | None:
             possessor = next((child for child in verb.head.children if child.dep_ == "poss"), None)
             return possessor if possessor is not None and verb.tag_ == "VB" else verb.head
         if verb.dep_ == "xcomp":
-            addressed = next((child for child in verb.head.children if child.dep_ == "dobj"), None)
+            addressed = _object(verb.head)
             if addressed is not None:
                 return addressed
         if verb.dep_ == "relcl" or verb.head is verb:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Any
 
 from pytest_gnt.case import Case, Form, Gender, Subset
 from pytest_gnt.corpora.labels import read_label, shown
-from pytest_gnt.corpora.tables import Row, Table, read_table
+from pytest_gnt.corpora.tables import Row, Table
 from pytest_gnt.errors import GntError
 from pytest_gnt.evidence import Translation
 from pytest_gnt.judges.reply_json import ReplyFault, find_object
 from pytest_gnt.verdicts.agreement import THREE, TWO
+from pytest_gnt.verdicts.labelled_files import read_labelled
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "source": ("source", "src", "SRC"),
@@ -67,24 +67,10 @@ def read_gold(files: Sequence[tuple[str | None, Path]], *, labelled: bool = True
     Raises:
         GntError: a file cannot be read or lacks a column, or nothing is left.
     """
-    rows: list[GoldRow] = []
-    refused: list[str] = []
-    about: list[Mapping[str, Any]] = []
-    for lang, path in files:
-        table = read_table(path)
-        reader = _Reader(table, path, lang, labelled)
-        before = len(refused)
-        refused += [str(row) for row in table.refused]
-        for row in table.rows:
-            try:
-                rows.append(reader.read(row))
-            except ValueError as error:
-                refused.append(f"{path.name}:{row.line}: {error}")
-        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-        about.append({"file": path.name, "sha256": checksum, "rows": table.rows_read, "refused": len(refused) - before})
-    if not rows:
-        raise GntError(f"no usable gold row: {'; '.join(refused[:3])}")
-    return Gold(rows=rows, refused=refused, files=about)
+    found = read_labelled(files, lambda table, path, lang: _Reader(table, path, lang, labelled).read)
+    if not found.rows:
+        raise GntError(f"no usable gold row: {'; '.join(found.refused[:3])}")
+    return Gold(rows=found.rows, refused=found.refused, files=found.files)
 
 
 class _Reader:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_gnt.corpora.labels import shown
-from pytest_gnt.corpora.tables import Row, Table, read_table
+from pytest_gnt.corpora.tables import Row, Table
 from pytest_gnt.errors import GntError
 from pytest_gnt.metrics.attitude import WordQuery
+from pytest_gnt.verdicts.labelled_files import read_labelled
 
 SHIFTS = ("to-positive", "neutral", "to-negative")
 """The three labels: the target word is kinder than the source word, about as kind, harsher."""
@@ -80,30 +80,24 @@ def read_word_pairs(files: Sequence[tuple[str | None, Path]]) -> WordPairs:
     Raises:
         GntError: a file cannot be read or lacks a column, or nothing is left.
     """
-    pairs: list[WordPair] = []
-    refused: list[str] = []
-    about: list[Mapping[str, Any]] = []
     first: dict[tuple[WordQuery, WordQuery], str] = {}
-    for lang, path in files:
-        table = read_table(path)
-        reader = _Reader(table, path, lang)
-        before = len(refused)
-        refused += [str(row) for row in table.refused]
-        for row in table.rows:
-            try:
-                pair = reader.read(row)
-                known = first.setdefault((pair.source, pair.target), pair.origin)
-                if known != pair.origin:
-                    raise ValueError(f"the pair is there already ({known})")
-            except ValueError as error:
-                refused.append(f"{path.name}:{row.line}: {error}")
-                continue
-            pairs.append(pair)
-        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-        about.append({"file": path.name, "sha256": checksum, "rows": table.rows_read, "refused": len(refused) - before})
-    if not pairs:
-        raise GntError(f"no usable pair of words: {'; '.join(refused[:3])}")
-    return WordPairs(pairs=pairs, refused=refused, files=about)
+
+    def reader(table: Table, path: Path, lang: str | None) -> Callable[[Row], WordPair]:
+        read = _Reader(table, path, lang).read
+
+        def read_once(row: Row) -> WordPair:
+            pair = read(row)
+            known = first.setdefault((pair.source, pair.target), pair.origin)
+            if known != pair.origin:
+                raise ValueError(f"the pair is there already ({known})")
+            return pair
+
+        return read_once
+
+    found = read_labelled(files, reader)
+    if not found.rows:
+        raise GntError(f"no usable pair of words: {'; '.join(found.refused[:3])}")
+    return WordPairs(pairs=found.rows, refused=found.refused, files=found.files)
 
 
 class _Reader:
